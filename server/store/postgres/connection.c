@@ -89,6 +89,11 @@ static void ignore_notice(void *arg, const PGresult *result) {
  * quotes, which may be a password. */
 static bool check_uri(const char *uri, struct problem *problem) {
     char *why = NULL;
+    if (store_postgres_is_ambiguous(uri)) {
+        return problem_set(problem, PROBLEM_INTERNAL,
+                           "the URI of the database has \"@\" in its host or name: in a user, "
+                           "password or name, \"@\" is written %%40 and \"/\" %%2F");
+    }
     PQconninfoOption *options = PQconninfoParse(uri, &why);
     if (options == NULL) {
         const char *quoted = why != NULL ? strstr(why, ": \"") : NULL;

@@ -9,6 +9,9 @@ extern const struct store_engine store_postgres_engine;
 
 /* uri.c: whether the name of a database is a URI of PostgreSQL. */
 bool store_postgres_names(const char *database);
+/* Whether an @ stands in the host or the name of the database. The user or the password then probably
+ * has an @ or /, and libpq would quote a part of the password as a host or a port. */
+bool store_postgres_is_ambiguous(const char *uri);
 /* As store_database_name and store_database_reads of store.h. */
 char *store_postgres_name(const char *uri);
 void store_postgres_reads(const char *uri, void (*read)(void *arg, const char *path), void *arg);

@@ -8,8 +8,20 @@ bool store_postgres_names(const char *database) {
     return strncmp(database, "postgresql://", 13) == 0 || strncmp(database, "postgres://", 11) == 0;
 }
 
+/* Returns the text behind user and password: they end, as libpq reads a URI, at the first @ if no /
+ * is before it. */
+static const char *skip_user(const char *uri) {
+    const char *start = strstr(uri, "://") + 3, *end = start + strcspn(start, "@/");
+    return *end == '@' ? end + 1 : start;
+}
+
+bool store_postgres_is_ambiguous(const char *uri) {
+    const char *rest = skip_user(uri);
+    return memchr(rest, '@', strcspn(rest, "?")) != NULL;
+}
+
 char *store_postgres_name(const char *uri) {
-    const char *start = strstr(uri, "://") + 3;
+    const char *start = skip_user(uri);
     const char *const end = start + strcspn(start, "?");
     for (const char *c = start; c < end; c++) {
         start = *c == '@' ? c + 1 : start;

@@ -40,6 +40,8 @@ static void test_names(void **state) {
     check_name("folder/my@file?.db", "folder/my@file?.db");
     check_name("postgresql://db.example:5433/discern", "postgresql://db.example:5433/discern");
     check_name("postgres://user:secret@host/d?password=other@x", "postgresql://host/d");
+    check_name("postgresql://user:se?cret@host/d?user=a@b", "postgresql://host/d");
+    check_name("postgresql://host/d?user=a@b", "postgresql://host/d");
     check_name("postgresql://user@/d?host=/run/postgresql", "postgresql:///d");
     assert_string_equal(store_database_file("my.db"), "my.db");
     assert_null(store_database_file("postgresql://host/d"));
