@@ -276,8 +276,10 @@ static bool judge(const struct promotion_subject *s, const struct store_model *l
         buf_puts(why, "there are no validation rows");
         return true;
     }
-    if (!compare(s, live, p, why, problem) && dn_run_stop(s->run, NULL) == DN_OK) {
-        /* a live version that cannot be read must not fail the job */
+    if (!compare(s, live, p, why, problem) && !problem->lost &&
+        dn_run_stop(s->run, NULL) == DN_OK) {
+        /* a live version that cannot be read must not fail the job; without the database it is
+         * unknown whether it can be read */
         p->live_figure = (double)NAN;
         buf_clear(why);
         buf_puts(why, problem->detail != NULL ? problem->detail : "it cannot be read");
