@@ -38,13 +38,17 @@ struct jobs_source {
     size_t *blobs_charged;      /* [n_slots] bytes of blobs that are charged to the budget */
     struct kept *_Atomic *kept; /* [n_chunks × n_cols]; NULL: this blob is not kept */
     _Atomic int64_t room;       /* bytes that may still be kept */
+    atomic_int failed;          /* enum problem_type of the first read that failed */
 };
 
-static dn_status problem_to_error(struct problem *problem, dn_error *err) {
-    dn_status s =
+/* Converts the problem of a read, and notes its type. */
+static dn_status read_failed(struct jobs_source *s, struct problem *problem, dn_error *err) {
+    int none = PROBLEM_NONE;
+    (void)atomic_compare_exchange_strong(&s->failed, &none, (int)problem->type);
+    const dn_status status =
         dn_error_set(err, DN_ERR_SOURCE, "%s", problem->detail ? problem->detail : "out of memory");
     problem_done(problem);
-    return s;
+    return status;
 }
 
 /* Keeps a copy of the blob if `room` allows. If two threads keep the same blob, the first copy
@@ -101,7 +105,7 @@ static dn_status read_blob(struct jobs_source *s, size_t chunk, size_t column, s
     while (
         !store_chunk_read(s->store, &s->chunks[chunk], s->stored_index[column], blob, &problem)) {
         if (!problem.lost || s->run.stop == NULL) {
-            return problem_to_error(&problem, err);
+            return read_failed(s, &problem, err);
         }
         problem_done(&problem);
         const dn_status stopped = s->run.stop(&s->run);
@@ -232,6 +236,7 @@ bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs
     s->store = store;
     s->run = run != NULL ? *run : dn_run_default();
     atomic_init(&s->room, keep_bytes);
+    atomic_init(&s->failed, PROBLEM_NONE);
     if (!store_dataset_pin(store, dataset_id, problem)) {
         jobs_source_close(s);
         return false;
@@ -264,6 +269,10 @@ bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs
 
 const dn_table_source *jobs_source_table(const struct jobs_source *s) {
     return &s->table;
+}
+
+enum problem_type jobs_source_failed(const struct jobs_source *s) {
+    return (enum problem_type)atomic_load(&s->failed);
 }
 
 void jobs_source_close(struct jobs_source *s) {

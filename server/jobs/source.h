@@ -33,6 +33,9 @@ struct jobs_source_shape {
 double jobs_source_memory(const dn_table_column *columns, size_t n, size_t n_slots,
                           const struct jobs_source_shape *shape);
 const dn_table_source *jobs_source_table(const struct jobs_source *source);
+/* Returns the type of the problem of the first read that failed, whose error is DN_ERR_SOURCE;
+ * PROBLEM_NONE: no read has failed. */
+enum problem_type jobs_source_failed(const struct jobs_source *source);
 void jobs_source_close(struct jobs_source *source); /* NULL is allowed */
 
 #endif

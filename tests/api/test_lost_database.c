@@ -115,6 +115,57 @@ static void test_a_lost_connection(void **state) {
     service_end();
 }
 
+/* Creates the function that ends the connection of its caller: pg_sleep does not end before. */
+static void create_end(void) {
+    postgresql_run(the_daemon.database,
+                   "CREATE FUNCTION end_connection() RETURNS boolean LANGUAGE sql VOLATILE AS "
+                   "'SELECT pg_terminate_backend(pg_backend_pid()); SELECT pg_sleep(60) IS NULL'");
+}
+
+/* Stored rows are read when the connection is lost. */
+static void test_a_lost_read(void **state) {
+    (void)state;
+    postgresql_only();
+    service_start(NULL);
+    upload_file("iris", "iris.csv");
+    job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic'}");
+    predict(); /* the model is in memory */
+    create_end();
+    postgresql_run(the_daemon.database, "ALTER TABLE blobs RENAME TO others; CREATE VIEW blobs AS "
+                                        "SELECT * FROM others WHERE end_connection()");
+    static const char *const calls[] = {"evaluate", "predict", "importance"};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        const struct response *r =
+            problem_check(call_post(text("/v1/models/m/%s", calls[i]), "{'dataset':'iris'}"), 503,
+                          "unavailable");
+        assert_non_null(strstr(string_at(r, "/detail"), "the connection to the database is lost"));
+    }
+    postgresql_run(the_daemon.database, "DROP VIEW blobs; ALTER TABLE others RENAME TO blobs");
+    status_check(call_post("/v1/models/m/evaluate", "{'dataset':'iris'}"), 200);
+    service_end();
+}
+
+/* The connection is lost during COMMIT: the daemon does not know what the server has done. */
+static void test_a_lost_commit(void **state) {
+    (void)state;
+    postgresql_only();
+    service_start(NULL);
+    upload_file("iris", "iris.csv");
+    create_end();
+    postgresql_run(the_daemon.database,
+                   "CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS "
+                   "'BEGIN PERFORM end_connection(); RETURN NULL; END'; "
+                   "CREATE CONSTRAINT TRIGGER at_commit AFTER UPDATE ON datasets DEFERRABLE "
+                   "INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()");
+    const struct response *r =
+        problem_check(call_patch("/v1/datasets/iris", "{'description':'no'}"), 503, "unavailable");
+    assert_non_null(strstr(string_at(r, "/detail"), "the change may be stored or not"));
+    postgresql_run(the_daemon.database, "DROP TRIGGER at_commit ON datasets");
+    await_ready();
+    status_check(call_patch("/v1/datasets/iris", "{'description':'yes'}"), 200);
+    service_end();
+}
+
 static void test_another_daemon(void **state) {
     (void)state;
     postgresql_only();
@@ -138,6 +189,7 @@ static void test_another_daemon(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_a_lost_connection), TEST(test_another_daemon)};
+    const struct CMUnitTest tests[] = {TEST(test_a_lost_connection), TEST(test_a_lost_read),
+                                       TEST(test_a_lost_commit), TEST(test_another_daemon)};
     return RUN_WITHOUT_DAEMON(tests);
 }

@@ -137,6 +137,7 @@ struct evaluation {
     struct row_notes *notes; /* notes about the rows; NULL: none */
     const struct instance_schema *schema; /* how stored cells are read; NULL: without conversion */
     const struct instances_options *options; /* options of the call; set with `schema` */
+    const struct jobs_source *source;        /* the stored rows; NULL: they are in the body */
     dn_metrics *metrics;                     /* the result; NULL: there is a problem */
     struct problem *problem;
 };
@@ -164,6 +165,10 @@ static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
     }
     if (err->code == DN_ERR_STOPPED) {
         return problem_set(e->problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
+    }
+    if (err->code == DN_ERR_SOURCE && e->source != NULL &&
+        jobs_source_failed(e->source) != PROBLEM_NONE) {
+        return problem_set(e->problem, jobs_source_failed(e->source), "%s", err->message);
     }
     if (err->code == DN_ERR_DATA && e->work != NULL && e->work->weight != NULL &&
         strcmp(err->field, e->work->weight) == 0) {
@@ -452,9 +457,11 @@ static bool evaluate_read(struct evaluation *e, const struct store_dataset *d,
         problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
     }
     if (good) {
+        e->source = source;
         charged_source_init(&charged, e->call,
                             read != NULL ? instance_source_table(read) : jobs_source_table(source));
         good = evaluate_source(e, &charged.table);
+        e->source = NULL;
     }
     instance_source_free(read);
     jobs_source_close(source);

@@ -105,7 +105,9 @@ static void rows_discharge(void *ctx, size_t size) {
 
 static bool read_failed(const struct stored_rows *s, const dn_error *err, struct problem *problem) {
     if (s->refused == 0) {
-        return problem_set(problem, PROBLEM_INTERNAL, "%s", err->message);
+        const enum problem_type failed = jobs_source_failed(s->source);
+        return problem_set(problem, failed != PROBLEM_NONE ? failed : PROBLEM_INTERNAL, "%s",
+                           err->message);
     }
     if (http_may_ever_hold(s->call, s->refused)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE,

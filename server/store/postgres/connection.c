@@ -24,6 +24,12 @@ static bool is_lost(const PGconn *conn, const char *state) {
            strcmp(state, "25006") == 0;
 }
 
+/* Whether a retry may succeed: a deadlock, lock_timeout, or the server lacks memory or another
+ * resource. */
+static bool is_passing(const char *state) {
+    return is_of(state, "40") || is_of(state, "53") || strcmp(state, "55P03") == 0;
+}
+
 static void raise(struct store_connection *c, enum store_failure failure) {
     c->failure = c->failure > failure ? c->failure : failure;
 }
@@ -44,11 +50,13 @@ bool store_postgres_failed(struct store_connection *c, const PGresult *result, c
                   log_str("sql", sql));
     }
     if (is_lost(own->conn, state)) {
+        const bool unknown = sql != NULL && strcmp(sql, "COMMIT") == 0;
         raise(c, STORE_FAILURE_LOST);
-        return problem_set_lost(problem,
-                                "the connection to the database is lost (%.*s): send the "
-                                "request again",
-                                length, text);
+        return problem_set_lost(problem, "the connection to the database is lost (%.*s): %s",
+                                length, text,
+                                unknown ? "the change may be stored or not: see which before you "
+                                          "send the request again"
+                                        : "send the request again");
     }
     if (strcmp(state, "53100") == 0) {
         raise(c, STORE_FAILURE_FULL);
@@ -62,6 +70,10 @@ bool store_postgres_failed(struct store_connection *c, const PGresult *result, c
     if (strcmp(state, "57014") == 0) {
         return problem_set(problem, PROBLEM_UNAVAILABLE,
                            "the database needed longer than statement_timeout allows");
+    }
+    if (is_passing(state)) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE,
+                           "the database failed: %.*s: send the request again", length, text);
     }
     return problem_set(problem, PROBLEM_INTERNAL, "the database failed: %.*s", length, text);
 }
