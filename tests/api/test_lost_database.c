@@ -145,6 +145,35 @@ static void test_a_lost_read(void **state) {
     service_end();
 }
 
+/* The connection is lost while a job reads the live version to compare it: the job is trained
+ * again, and compares when the database is back. */
+static void test_a_lost_comparison(void **state) {
+    (void)state;
+    static const char job[] = "{'model':'m','dataset':'iris','target':'class','algorithm':"
+                              "'gaussian','validation':{'holdout':0.2},'promote':'if_better'}";
+    postgresql_only();
+    service_start(NULL);
+    upload_file("iris", "iris.csv");
+    job_train("%s", job);
+    create_end();
+    postgresql_run(
+        the_daemon.database,
+        "CREATE TABLE live AS SELECT first_blob FROM chunks JOIN model_versions USING "
+        "(part); ALTER TABLE blobs RENAME TO others; CREATE VIEW blobs AS SELECT * FROM "
+        "others WHERE CASE WHEN id IN (SELECT first_blob FROM live) THEN end_connection() "
+        "ELSE true END");
+    const int64_t id = job_post("%s", job);
+    for (double end = now() + 60; strstr(daemon_log(&the_daemon), "store.error") == NULL;) {
+        assert_true(now() < end);
+        pause_ms(50);
+    }
+    postgresql_run(the_daemon.database, "DROP VIEW blobs; ALTER TABLE others RENAME TO blobs");
+    const struct response *r = job_wait(id);
+    assert_string_equal(string_at(r, "/state"), "succeeded");
+    assert_non_null(strstr(string_at(r, "/result/promotion/reason"), "not better, but equal"));
+    service_end();
+}
+
 /* The connection is lost during COMMIT: the daemon does not know what the server has done. */
 static void test_a_lost_commit(void **state) {
     (void)state;
@@ -190,6 +219,7 @@ static void test_another_daemon(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_a_lost_connection), TEST(test_a_lost_read),
-                                       TEST(test_a_lost_commit), TEST(test_another_daemon)};
+                                       TEST(test_a_lost_comparison), TEST(test_a_lost_commit),
+                                       TEST(test_another_daemon)};
     return RUN_WITHOUT_DAEMON(tests);
 }
