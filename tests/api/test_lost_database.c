@@ -195,6 +195,24 @@ static void test_a_lost_commit(void **state) {
     service_end();
 }
 
+/* A failure that does not last: the caller may try again. */
+static void test_a_deadlock(void **state) {
+    (void)state;
+    postgresql_only();
+    service_start(NULL);
+    upload_file("iris", "iris.csv");
+    postgresql_run(the_daemon.database,
+                   "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS "
+                   "'BEGIN RAISE deadlock_detected; END'; CREATE TRIGGER fail BEFORE UPDATE ON "
+                   "datasets FOR EACH ROW EXECUTE FUNCTION fail()");
+    const struct response *r =
+        problem_check(call_patch("/v1/datasets/iris", "{'description':'no'}"), 503, "unavailable");
+    assert_non_null(strstr(string_at(r, "/detail"), "deadlock_detected"));
+    postgresql_run(the_daemon.database, "DROP TRIGGER fail ON datasets");
+    status_check(call_patch("/v1/datasets/iris", "{'description':'yes'}"), 200);
+    service_end();
+}
+
 static void test_another_daemon(void **state) {
     (void)state;
     postgresql_only();
@@ -220,6 +238,6 @@ static void test_another_daemon(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_a_lost_connection), TEST(test_a_lost_read),
                                        TEST(test_a_lost_comparison), TEST(test_a_lost_commit),
-                                       TEST(test_another_daemon)};
+                                       TEST(test_a_deadlock),        TEST(test_another_daemon)};
     return RUN_WITHOUT_DAEMON(tests);
 }
