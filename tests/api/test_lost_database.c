@@ -82,7 +82,9 @@ static void test_a_lost_connection(void **state) {
     postgresql_block(the_daemon.database);
     const struct response *r = await_unready();
     assert_string_equal(string_at(r, "/checks/reads"), "failing");
-    assert_non_null(strstr(string_at(r, "/detail"), "the database cannot be reached"));
+    assert_string_equal(string_at(r, "/detail"),
+                        "the database cannot be reached: send the request again");
+    assert_non_null(strstr(daemon_log(&the_daemon), "is not currently accepting connections"));
     status_check(call_get("/healthz"), 200);
     for (int i = 0; i < 20; i++) {
         assert_string_equal(predict(), predicted);

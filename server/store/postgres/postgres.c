@@ -104,8 +104,19 @@ static void sizes(struct store *store, struct store_connection *c, struct store_
         STORE_ASK(c, problem, 0, "SELECT pg_database_size(current_database())", STORE_NO_VALUES);
 }
 
+/* The reason of a failure is for the log: it names the host and the user of the server, and the
+ * problem is answered to anybody. */
 static struct store_connection *connect_reader(struct store *store, struct problem *problem) {
-    return store_postgres_connect(database_of(store)->uri, problem);
+    struct problem own = {0};
+    struct store_connection *c = store_postgres_connect(database_of(store)->uri, &own);
+    if (c == NULL && own.lost) {
+        log_warn("store.connect", log_str("problem", own.detail));
+        problem_set_lost(problem, "the database cannot be reached: send the request again");
+    } else if (c == NULL) {
+        problem_copy(problem, &own);
+    }
+    problem_done(&own);
+    return c;
 }
 
 /* ---- transactions ---- */
