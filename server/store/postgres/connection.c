@@ -165,7 +165,6 @@ struct store_connection *store_postgres_connect(const char *uri, struct problem 
     }
     own->base.engine = &store_postgres_engine;
     own->opening = true;
-    own->durable = true; /* the default of PostgreSQL */
     own->conn = connect_uri(uri);
     if (PQstatus(own->conn) != CONNECTION_OK) {
         const char *text = PQerrorMessage(own->conn);

@@ -30,7 +30,7 @@ struct store_postgres {
     struct store_connection base; /* must be the first member */
     PGconn *conn;
     bool opening; /* errors are not logged: they become the one line of a refusal to start */
-    bool durable; /* synchronous_commit is on */
+    bool durable; /* synchronous_commit is on; false at first: the role may have another default */
     struct store_postgres_statement statements[STORE_POSTGRES_STATEMENTS]; /* open addressing */
 };
 static inline struct store_postgres *store_postgres_of(struct store_connection *c) {
