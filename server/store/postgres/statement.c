@@ -121,6 +121,15 @@ void *store_postgres_start(struct store_connection *c, const char *sql,
     for (; values[p.n].kind != STORE_VALUE_END && p.n < MOST_VALUES;) {
         set_value(&p, &values[p.n]);
     }
+    if (values[p.n].kind != STORE_VALUE_END) {
+        problem_set(problem, PROBLEM_INTERNAL, "a statement has more than %d values", MOST_VALUES);
+        return NULL;
+    }
+    /* PQprepare would drop the rows that are not read yet */
+    if (PQtransactionStatus(conn) == PQTRANS_ACTIVE) {
+        problem_set(problem, PROBLEM_INTERNAL, "another statement is being read");
+        return NULL;
+    }
     struct store_postgres_statement *s = find(c, sql, &p, problem);
     if (s == NULL) {
         return NULL;
