@@ -335,7 +335,7 @@ $(BUILD)/bench/%: tests/bench/%.c
 	$(CC) $(TEST_CFLAGS) $(LDHARDEN) -o $@ $< $(SERVER_LIBS)
 bench: all $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c)) ## speed beside a bare libmicrohttpd handler (needs wrk, curl)
 	BUILD=$(BUILD) tests/bench/run
-soak: programs ## kill -9 at random moments, faults of disk and memory, damaged databases, minutes of load, generated requests (needs wrk, curl, jq, sqlite3, python3, openssl)
+soak: programs ## kill -9 at random moments, faults of disk and memory, damaged databases, minutes of load, generated requests, all flows of the page behind nginx (needs wrk, curl, jq, sqlite3, python3, openssl)
 	BUILD=$(BUILD) tests/soak/kill9
 	BUILD=$(BUILD) tests/soak/faults
 	BUILD=$(BUILD) tests/soak/corrupt
@@ -343,6 +343,8 @@ soak: programs ## kill -9 at random moments, faults of disk and memory, damaged 
 	BUILD=$(BUILD) SECONDS_OF_LOAD=$${SECONDS_OF_LOAD:-60} tests/soak/mixed
 	DISCERND=$(BUILD)/discernd FUZZ_REQUESTS=$(FUZZ_REQUESTS) $(BUILD)/api/test_request_fuzzer
 	DISCERND=$(BUILD)/discernd WALK=all $(BUILD)/api/test_openapi_walk
+	for t in flows shell; do \
+	     DISCERND=$(BUILD)/discernd BUILD=$(BUILD) ALL_FLOWS=1 tests/ui/test_$${t}_behind_nginx || [ $$? -eq 77 ] || exit 1; done
 
 # ---- installation --------------------------------------------------------------------------------------------------------------
 .PHONY: install uninstall

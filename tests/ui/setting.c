@@ -53,6 +53,10 @@ const char *setting_add_token(const char *name, const char *scope) {
     return setting_add_token_for(name, scope, "*");
 }
 
+bool setting_is_short(void) {
+    return getenv("PROXY_URL") != NULL && getenv("ALL_FLOWS") == NULL;
+}
+
 int setting_group_start(void **state) {
     const char *url = getenv("DISCERN_URL");
     setting.proxy = getenv("PROXY_URL");

@@ -19,10 +19,15 @@ const char *setting_add_token_for(const char *name, const char *scope, const cha
 /* In a setting with a token: types it into the dialog of this tab, which asks for it. */
 void setting_sign_in(void);
 
-/* Runs a group of tests as BROWSER_RUN does. */
+/* Whether only those tests run for which a proxy can make a difference: behind the proxy, unless the
+ * environment has ALL_FLOWS. */
+bool setting_is_short(void);
+/* Runs a group of tests as BROWSER_RUN does; `some` of them if setting_is_short(). */
 int setting_group_start(void **state);
 int setting_group_end(void **state);
-#define SETTING_RUN(tests)                                                                         \
-    (browser_skip() ? 77 : cmocka_run_group_tests(tests, setting_group_start, setting_group_end))
+#define SETTING_RUN(tests, some)                                                                   \
+    (browser_skip()       ? 77                                                                     \
+     : setting_is_short() ? cmocka_run_group_tests(some, setting_group_start, setting_group_end)   \
+                          : cmocka_run_group_tests(tests, setting_group_start, setting_group_end))
 
 #endif

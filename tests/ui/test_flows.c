@@ -452,5 +452,11 @@ int main(void) {
         TEST(test_control_characters_are_marked),
         TEST(test_names_that_expire_are_listed_on_demand),
     };
-    return SETTING_RUN(tests);
+    const struct CMUnitTest some[] = {
+        TEST(test_a_wrong_type_is_seen_and_mended),
+        TEST(test_a_search_runs_before_the_eyes),
+        TEST(test_a_row_is_tried),
+        TEST(test_a_file_is_predicted),
+    };
+    return SETTING_RUN(tests, some);
 }

@@ -396,5 +396,11 @@ int main(void) {
         TEST(test_a_lost_daemon_is_shown_and_found_again),
         TEST(test_a_job_is_followed_again_after_a_lost_daemon),
     };
-    return SETTING_RUN(tests);
+    const struct CMUnitTest some[] = {
+        TEST(test_each_view_opens_by_its_link),
+        TEST(test_the_manual_opens),
+        TEST(test_a_lost_daemon_is_shown_and_found_again),
+        TEST(test_a_job_is_followed_again_after_a_lost_daemon),
+    };
+    return SETTING_RUN(tests, some);
 }
