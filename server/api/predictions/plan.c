@@ -12,20 +12,30 @@ static void plan_free(void *made) {
     if (plan != NULL) {
         free(plan->reading);
         free(plan->weight);
+        free(plan->dataset);
         instance_schema_free(plan->schema);
         answer_texts_done(&plan->texts);
         free(plan);
     }
 }
 
-/* Copies the name of the weight column in the document of a version; NULL: there is none. Returns
- * false if out of memory. */
-static bool take_weight(const char *document, char **out) {
+/* Copies a text. Returns false if out of memory. */
+static bool copy_text(const char *from, char **out) {
+    *out = from != NULL ? strdup(from) : NULL;
+    return from == NULL || *out != NULL;
+}
+
+/* Copies the names of the weight column and of the training table from the document of a version,
+ * which has megabytes if there are many classes. Returns false if out of memory. */
+static bool take_names(const char *document, struct predict_plan *plan) {
     struct problem ignored = {0};
     json_t *root = document != NULL ? json_parse(document, strlen(document), &ignored) : NULL;
-    const char *name = json_string_value(json_object_get(root, "weight"));
-    *out = name != NULL ? strdup(name) : NULL;
-    const bool good = ignored.type != PROBLEM_UNAVAILABLE && (name == NULL || *out != NULL);
+    const json_t *dataset = json_object_get(root, "dataset");
+    plan->dataset_version = (int64_t)json_number_value(json_object_get(dataset, "version"));
+    const bool good =
+        ignored.type != PROBLEM_UNAVAILABLE &&
+        copy_text(json_string_value(json_object_get(root, "weight")), &plan->weight) &&
+        copy_text(json_string_value(json_object_get(dataset, "name")), &plan->dataset);
     problem_done(&ignored);
     json_decref(root);
     return good;
@@ -39,7 +49,7 @@ static void *plan_make(const dn_model *model, const char *name, int64_t version,
     }
     plan->reading = table_reading_document(document);
     plan->schema = plan->reading != NULL ? instance_schema_new(model, plan->reading) : NULL;
-    if (plan->schema == NULL || !take_weight(document, &plan->weight) ||
+    if (plan->schema == NULL || !take_names(document, plan) ||
         !answer_texts_init(&plan->texts, model, name, version)) {
         plan_free(plan);
         return NULL;

@@ -10,6 +10,8 @@
 struct predict_plan {
     char *reading; /* document with the reading of the training table, for other plans */
     char *weight;  /* the weight column of the training; NULL: none */
+    char *dataset; /* the name of the training table; NULL: there is none */
+    int64_t dataset_version;
     struct instance_schema *schema; /* the inputs, for the readers of instances */
     struct answer_texts texts;      /* the classes and the beginning of an answer */
     size_t n_workspace;             /* doubles that dn_model_predict needs */

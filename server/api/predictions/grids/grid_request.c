@@ -4,6 +4,7 @@
 #include "api/access.h"
 #include "api/predictions/instances.h"
 #include "api/predictions/outputs.h"
+#include "api/predictions/plan.h"
 #include "api/support.h"
 #include "base/json/json_read.h"
 #include "base/nearest.h"
@@ -83,27 +84,15 @@ bool grid_request_varies(const struct grid_request *r, const dn_encoder *encoder
 
 /* ---- the dataset of the training ---- */
 
-/* Reads {"name":"iris","version":1} in the model's description. */
 static bool find_dataset(const struct reading *r, struct store_dataset *out) {
-    struct store *store = api_app_of(r->call)->store;
-    struct store_model m;
-    struct problem ignored = {0};
-    bool found = false;
-    if (!store_model_get(store, r->m->name, r->m->version, &m, &ignored)) {
-        problem_done(&ignored);
-        return false;
-    }
-    json_t *info = m.info ? json_parse(m.info, strlen(m.info), &ignored) : NULL;
-    const json_t *dataset = json_object_get(info, "dataset");
-    const char *name = json_string_value(json_object_get(dataset, "name"));
-    const double version = json_number_value(json_object_get(dataset, "version"));
+    const struct predict_plan *plan = predict_plan_of(r->m);
     const struct auth_token *token = api_token(r->call);
-    if (name && version >= 1 && (token == NULL || auth_token_matches(token, name))) {
-        found = store_dataset_get(store, name, (int64_t)version, out, &ignored);
-    }
+    struct problem ignored = {0};
+    const bool found = plan->dataset != NULL &&
+                       (token == NULL || auth_token_matches(token, plan->dataset)) &&
+                       store_dataset_get(api_app_of(r->call)->store, plan->dataset,
+                                         plan->dataset_version, out, &ignored);
     problem_done(&ignored);
-    json_decref(info);
-    store_model_done(&m);
     return found;
 }
 
