@@ -61,7 +61,7 @@ static void test_an_unknown_place_leads_on(void **state) {
     browser_check();
 }
 
-/* A view whose data are not there has a heading, too, for which browser_open waits. */
+/* A view whose data are not there has a heading, too, for which browser_open waits, and leads on. */
 static void test_an_unknown_name_has_a_heading(void **state) {
     (void)state;
     static const char *const places[] = {"#/data/none", "#/jobs/999", "#/models/none",
@@ -72,6 +72,10 @@ static void test_an_unknown_name_has_a_heading(void **state) {
         browser_open(places[i]);
         browser_wait_no_text("Loading");
         browser_wait("document.querySelector('main h1')", "a heading");
+        browser_wait_text("It may have been deleted.");
+        browser_click("Choose another one");
+        browser_wait("document.querySelector('main h1')", "the list");
+        browser_wait_no_text("It may have been deleted.");
     }
     browser_check();
 }
@@ -128,7 +132,7 @@ static void test_a_token_is_asked_for_and_kept_in_the_tab(void **state) {
     browser_open("#/try");
     browser_fill("Name of the model", "iris");
     browser_click("Try this model");
-    browser_wait_text("there is no model");
+    browser_wait_text("There is no model");
     browser_open("#/jobs");
     browser_click("Use another token");
     browser_fill("Token", secret);
@@ -217,15 +221,25 @@ static void test_what_the_scopes_lack_is_disabled(void **state) {
     const char *secret = setting_add_token("viewer", "read");
     setting_start_locked();
     upload_file("iris", "iris.csv");
-    status_check(call_post("/v1/jobs", "{'model':'iris','dataset':'iris','target':'class',"
-                                       "'algorithm':'logistic','expires_in':3600}"),
-                 202);
-    (void)job_wait(1);
-    status_check(call_put("/v1/models/iris/decision", "{'reject':0.2}"), 200);
+    for (int i = 1; i <= 2; i++) {
+        status_check(call_post("/v1/jobs", "{'model':'iris','dataset':'iris','target':'class',"
+                                           "'algorithm':'logistic','expires_in':3600}"),
+                     202);
+        (void)job_wait(i);
+    }
     status_check(call_patch("/v1/datasets/iris", "{'expires_in':3600}"), 200);
     browser_allow("status of 401");
-    browser_open("#/data");
+    /* the offer to undo a change by a token of more scopes */
+    browser_open("#/models/iris");
+    use_token(client_token);
+    browser_click("Make live");
+    browser_wait_text("Undo");
+    browser_click("Token ✓");
     use_token(secret);
+    browser_wait("[...document.querySelectorAll('.toast button')].some((b) => b.textContent === "
+                 "'Undo' && b.disabled && b.title.includes('has no scope write'))",
+                 "a disabled Undo");
+    status_check(call_put("/v1/models/iris/decision", "{'reject':0.2}"), 200);
     static const struct {
         const char *place, *button, *scope;
     } found[] = {

@@ -14,6 +14,7 @@ import { Problem } from './problem.js';
  *   every  ms, or (data) => ms; undefined: only once
  *   what   name of the data: "the datasets"
  *   title  heading of the view until the data have come; undefined: none
+ *   home   view that leads to others, if the data are not there
  */
 export class Loaded extends Component {
     constructor(props) {
@@ -67,12 +68,12 @@ export class Loaded extends Component {
         }
     }
 
-    render({ show, title, what = 'the data' }, { data, error }) {
+    render({ show, title, home, what = 'the data' }, { data, error }) {
         const stale = error && error.status === 0 && data !== undefined;
         const heading = title ? h('h1', {}, title) : null;
         if (error && !stale) {
             return h('div', { class: 'loaded' },
-                [heading, h(Problem, { error, retry: this.reload })]);
+                [heading, h(Problem, { error, home, retry: this.reload })]);
         }
         if (data === undefined) {
             return h('div', { class: 'loaded' },

@@ -2,6 +2,7 @@
 import { h } from '../base/preact.js';
 import { advice } from '../base/advice.js';
 import { url } from '../base/api.js';
+import { link } from '../base/place.js';
 import { tokenNeeded } from '../base/session.js';
 
 /* The errors of a problem document: the whole, then one for each member. */
@@ -15,8 +16,16 @@ function details(document) {
     ]));
 }
 
-/* error: a CallError or another Error. retry: called by a button; undefined: none. */
-export function Problem({ error, retry }) {
+/* error: a CallError or another Error. retry: called by a button; undefined: none. home: the view of
+ * which the thing of this name is missing, if the error is a 404. */
+export function Problem({ error, retry, home }) {
+    if (home && error.status === 404) {
+        return h('div', { class: 'empty', role: 'alert' }, [
+            h('p', {}, `T${error.message.slice(1)}. It may have been deleted.`), /* there is … */
+            h('p', { class: 'buttons centred' },
+                h('a', { class: 'button', href: link([home]) }, 'Choose another one')),
+        ]);
+    }
     const document = error.document || {};
     const items = details(document);
     const type = document.type && document.type.replace(/^.*\/problems\//, '');

@@ -67,7 +67,7 @@ export function BoundariesView({ path: [name, inPath], query }) {
         return h(ModelPick);
     }
     return h(Loaded, {
-        title: 'Boundaries', what: `the model ${name}`,
+        title: `Boundaries of ${name}`, home: 'boundaries', what: `the model ${name}`,
         of: [name, version, expiresQuery()], kinds: ['models', 'datasets'],
         load: async (signal) => {
             const [model, names] = await Promise.all([

@@ -199,7 +199,7 @@ export function DatasetPage({ name, query }) {
     const where = query.version ? path`/v1/datasets/${name}/versions/${query.version}`
         : path`/v1/datasets/${name}`;
     return h(Loaded, {
-        title: name, what: `“${name}”`, kinds: ['datasets'], of: where,
+        title: name, home: 'data', what: `“${name}”`, kinds: ['datasets'], of: where,
         load: async (signal) => {
             const response = await call('GET', where, { signal });
             return { dataset: await response.json(), etag: response.headers.get('ETag') };

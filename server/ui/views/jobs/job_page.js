@@ -261,9 +261,8 @@ export class JobPage extends Component {
         }
         return h('section', { class: 'stack' }, [
             h('h1', {}, `Job ${id}`),
-            error ? h(Problem, { error, retry: () => this.feed.resume() })
+            error ? h(Problem, { error, home: 'jobs', retry: () => this.feed.resume() })
                 : h('p', { class: 'loading', role: 'status' }, 'Loading the job …'),
-            error ? h('p', {}, h('a', { href: link(['jobs']) }, 'All jobs')) : null,
         ]);
     }
 }

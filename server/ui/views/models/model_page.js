@@ -38,43 +38,20 @@ const TABS = [
 ];
 
 /* A model: its versions with the ETag of this state, and the shown one with its own. version: text
- * of the URL; undefined: the live one. Without `versions` there is no such model, without `model`
- * no such version. The ETag is read first: if a change comes between, the next change by this page
- * is refused. */
+ * of the URL; undefined: the live one. The ETag is read first: if a change comes between, the next
+ * change by this page is refused. */
 async function load(name, version, signal) {
-    try {
-        const head = await call('HEAD', path`/v1/models/${name}`, { signal });
-        const etag = head.headers.get('ETag');
-        const versions = await list(path`/v1/models/${name}/versions`, { most: MOST, signal });
-        await loadMethods(signal);
-        const shown = version === undefined ? versions.find((v) => v.live)
-            : versions.find((v) => String(v.version) === version);
-        if (!shown) {
-            return { versions };
-        }
-        const response = await call('GET', versionPath(shown), { signal });
-        return {
-            versions, etag, shown, model: await response.json(),
-            modelEtag: response.headers.get('ETag'),
-        };
-    } catch (error) {
-        if (error.status === 404) {
-            return {};
-        }
-        throw error;
-    }
-}
-
-function Missing({ name, version }) {
-    return h('div', {}, [h('h1', {}, name), h('div', { class: 'empty' }, [
-        h('p', {}, version === undefined ? `There is no model “${name}”. It may have been deleted.`
-            : `The model “${name}” has no version ${version}. It may have been deleted.`),
-        h('p', { class: 'buttons centred' }, [
-            version === undefined ? null : h('a', { class: 'button', href: link(['models', name]) },
-                'To its live version'),
-            h('a', { class: 'button', href: link(['models']) }, 'To all models'),
-        ]),
-    ])]);
+    const head = await call('GET', path`/v1/models/${name}`, { query: { fields: 'name' }, signal });
+    const etag = head.headers.get('ETag');
+    const versions = await list(path`/v1/models/${name}/versions`, { most: MOST, signal });
+    await loadMethods(signal);
+    const shown = versions.find((v) => (version === undefined ? v.live
+        : String(v.version) === version)) || { name, version };
+    const response = await call('GET', versionPath(shown), { signal });
+    return {
+        versions, etag, shown, model: await response.json(),
+        modelEtag: response.headers.get('ETag'),
+    };
 }
 
 class DeleteModel extends Component {
@@ -248,14 +225,15 @@ export class ModelPage extends Component {
     page(state, reload) {
         const { name, version, query } = this.props;
         this.reload = reload;
-        return state.model ? h(Body, {
+        return h(Body, {
             name, version, query, state, switching: { ...this.state, makeLive: this.makeLive },
-        }) : h(Missing, { name, version: state.versions ? version : undefined });
+        });
     }
 
     render({ name, version }) {
         return h('section', { 'aria-label': `Model ${name}` }, h(Loaded, {
-            title: name, of: [name, version], kinds: ['models'], what: `the model ${name}`,
+            title: name, home: 'models', what: `the model ${name}`,
+            of: [name, version], kinds: ['models'],
             load: (signal) => load(name, version, signal),
             show: (state, reload) => this.page(state, reload),
         }));

@@ -111,7 +111,7 @@ export class TryModel extends Component {
         return h('section', { class: 'stack' }, [
             h('h1', {}, `Try ${name}`),
             h(Loaded, {
-                what: 'the model', of: [name, query.version],
+                what: 'the model', home: 'try', of: [name, query.version],
                 load: (signal) => load(name, query.version, signal),
                 show: (data) => this.show(data),
             }),
