@@ -32,7 +32,8 @@ static const struct {
     {"#/models/many?tab=inside", "document.querySelectorAll('main svg').length > 0"},
     {"#/try/wide", "document.querySelectorAll('main svg, main output, main progress').length > 0"},
     {"#/try/many", "document.querySelectorAll('main svg, main output, main progress').length > 0"},
-    {"#/boundaries/wide", "document.querySelectorAll('main svg path').length > 0"},
+    {"#/boundaries/wide", "document.querySelectorAll('.plane-region').length > 0"},
+    {"#/boundaries/many", "document.querySelectorAll('.plane-region').length > 0"},
 };
 
 static double number_of(const char *script) {
