@@ -12,6 +12,7 @@
 #include "healthcheck.h"
 #include "http/http.h"
 #include "jobs/jobs.h"
+#include "jobs/ranks/launcher.h"
 #include "serving/serving.h"
 #include "settings.h"
 #include "store/copies.h"
@@ -36,8 +37,9 @@
 /* Settings and modules of the daemon. */
 struct daemon {
     struct settings settings;
-    char *database;         /* its name for messages; NULL: out of memory */
-    struct sandbox sandbox; /* what is in force */
+    char *database;            /* its name for messages; NULL: out of memory */
+    struct sandbox sandbox;    /* what is in force */
+    struct launcher *launcher; /* NULL: no --mpi */
     struct store *store;
     struct serving *serving;
     _Atomic(struct auth *) auth; /* NULL: no tokens */
@@ -305,6 +307,9 @@ static bool start(struct daemon *d, struct problem *problem) {
         .attempts = s->job_attempts,
         .keep_jobs = s->keep_jobs,
         .keep_versions = s->keep_versions,
+        .launcher = d->launcher,
+        .ranks = s->mpi_command.ranks,
+        .ranks_above = s->mpi_above,
     };
     if (!open_tokens(d, problem)) {
         return false;
@@ -394,6 +399,7 @@ static void stop(struct daemon *d) {
         abandon(d);
     }
     jobs_stop(d->jobs);
+    launcher_stop(d->launcher);
     auth_stop(atomic_load(&d->auth));
     api_metrics_forget(&d->app);
     serving_close(d->serving);
@@ -575,7 +581,10 @@ int main(int argc, char **argv) {
                    ? EXIT_SUCCESS
                    : EXIT_FAILURE;
     }
-    if (!check(&d.settings, &problem) || !blas_prepare(blas_threads(&d.settings), &problem)) {
+    if (!check(&d.settings, &problem) ||
+        (d.settings.mpi != NULL &&
+         !launcher_start(&d.settings.mpi_command, d.settings.database, &d.launcher, &problem)) ||
+        !blas_prepare(blas_threads(&d.settings), &problem)) {
         return refuse(&problem);
     }
     open_log(&d.settings);

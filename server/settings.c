@@ -96,6 +96,15 @@ const struct option_row settings_rows[] = {
      "Maximum memory of a job.", "Jobs"},
     {"job-seconds", OPTION_SECONDS, AT(job_seconds), "0", 0, 1e9, NULL, "SECONDS",
      "Maximum run time of a job; 0: no limit.", "Jobs"},
+    {"mpi", OPTION_STRING, AT(mpi), NULL, 0, 0, NULL, "COMMAND",
+     "Command that starts the processes (ranks) of a job with limits.ranks, as \"mpirun -n 4 "
+     "--hostfile hosts\". The number after -n is the most ranks of a job, which replace it. The "
+     "words are separated by blanks; no shell reads them.",
+     "Jobs"},
+    {"mpi-above", OPTION_SIZE, AT(mpi_above), "0", 0, 1e15, NULL, "BYTES",
+     "A job without limits.ranks gets all ranks of --mpi if its dataset is larger and its method "
+     "can use them; 0: none does.",
+     "Jobs"},
     {"max-queued-jobs", OPTION_INT, AT(max_queued_jobs), "10000", 0, 1e9, NULL, "N",
      "Maximum number of queued jobs; beyond it the answer is 503; 0: no limit.", "Jobs"},
     {"keep-jobs", OPTION_INT, AT(keep_jobs), "10000", 0, 1e12, NULL, "N",
@@ -319,6 +328,15 @@ static bool check_tls(const struct settings *s, struct problem *problem) {
                        "--tls-cert needs a TCP address in --listen, got \"%s\"", s->listen);
 }
 
+static bool check_mpi(struct settings *s, struct problem *problem) {
+    if (s->mpi == NULL) {
+        return s->mpi_above == 0 || problem_set(problem, PROBLEM_BAD_REQUEST,
+                                                "--mpi-above needs --mpi, the command that starts "
+                                                "the ranks");
+    }
+    return mpi_command_read(s->mpi, &s->mpi_command, problem);
+}
+
 bool settings_check(struct settings *s, struct problem *problem) {
     if (!check_base_path(s, problem)) {
         return false;
@@ -356,5 +374,5 @@ bool settings_check(struct settings *s, struct problem *problem) {
             "the socket that systemd passed is reachable from other machines and nothing "
             "protects it: start with --tokens FILE, or with --insecure if that is intended");
     }
-    return check_spool(s, problem);
+    return check_mpi(s, problem) && check_spool(s, problem);
 }

@@ -3,6 +3,7 @@
 #define SETTINGS_H
 
 #include "base/options/options.h"
+#include "jobs/ranks/mpi_command.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +34,9 @@ struct settings {
     int64_t keep_audit;
     int64_t idempotency_keys;
     double job_seconds;
+    const char *mpi;                /* NULL: jobs are trained by the daemon alone */
+    struct mpi_command mpi_command; /* of `mpi`; set by settings_check */
+    int64_t mpi_above;              /* in bytes; 0: only jobs with limits.ranks get ranks */
     const char *log_format, *log_level;
     bool healthcheck, version, help;
 };

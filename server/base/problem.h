@@ -102,7 +102,10 @@
       "The token would store more bytes of datasets and models than it may; nothing was stored. "  \
       "Delete what is not needed. GET /v1/limits shows limits and use.")                           \
     X(PROBLEM_JOB_CRASHED, "job-crashed", 500, "Job crashed",                                      \
-      "The daemon ended while it ran this job, as often as --job-attempts allows.")                \
+      "The daemon, or a rank of the training, ended while it ran this job, as often as "           \
+      "--job-attempts allows.")                                                                    \
+    X(PROBLEM_JOB_RANKS, "job-ranks", 500, "Ranks not started",                                    \
+      "The command of --mpi has not started the ranks of the job; the detail has what it wrote.")  \
     X(PROBLEM_JOB_TIME, "job-time-limit", 422, "Time limit reached",                               \
       "The job ran longer than limits.seconds allows.")                                            \
     X(PROBLEM_JOB_MEMORY, "job-memory-limit", 422, "Memory limit reached",                         \

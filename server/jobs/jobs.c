@@ -291,5 +291,7 @@ void jobs_stop(struct jobs *j) {
 struct jobs_limits jobs_limits(const struct jobs *j) {
     return (struct jobs_limits){.seconds = j->settings.seconds,
                                 .memory_bytes = j->settings.memory_bytes,
-                                .threads = j->settings.train_threads};
+                                .threads = j->settings.train_threads,
+                                .ranks = j->settings.ranks,
+                                .ranks_above = j->settings.ranks_above};
 }

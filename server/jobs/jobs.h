@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct jobs;
+struct launcher;
 struct jobs_settings {
     int64_t workers;       /* 1 to 256 */
     int64_t train_threads; /* maximum threads of a job; 0: one for each core */
@@ -23,6 +24,9 @@ struct jobs_settings {
     int64_t keep_jobs;     /* number of ended jobs that are kept (10,000) */
     int64_t keep_versions; /* number of versions of a model that are kept; 0: all */
     int64_t stuck_ms;      /* 0: 60,000; see jobs_healthy */
+    /* Starts the ranks of a training; must outlive the module. NULL: the daemon trains alone. */
+    struct launcher *launcher;
+    int64_t ranks, ranks_above; /* as in struct jobs_limits */
     /* Returns the bytes that the owner may have stored (max_bytes of struct store_quota); 0: no
      * limit. Called at the end of a job, on any thread. NULL: no owner has a limit. */
     int64_t (*max_bytes)(void *arg, const char *owner);

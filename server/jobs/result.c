@@ -199,7 +199,7 @@ void result_curve_write(const dn_learning_point *points, size_t n, struct json_w
 
 void result_write(const dn_train_result *r, const struct promotion *promotion,
                   const struct result_predictions *predictions, const char *rule, const char *curve,
-                  const char *search, struct buf *out) {
+                  const char *search, const char *ranks, struct buf *out) {
     struct json_writer w = json_writer_of(out);
     json_begin_object(&w);
     params_write(r->model, &w);
@@ -215,6 +215,9 @@ void result_write(const dn_train_result *r, const struct promotion *promotion,
     }
     if (search != NULL) {
         json_kv_raw(&w, "search", search);
+    }
+    if (ranks != NULL) {
+        json_kv_raw(&w, "ranks", ranks);
     }
     json_end_object(&w);
 }

@@ -22,10 +22,11 @@ void result_curve_write(const dn_learning_point *points, size_t n, struct json_w
  *
  *   rule   document of the decision rule; NULL: none
  *   curve  the learning curve, a JSON array; NULL: none
- *   search  what the search found, a JSON object; NULL: none */
+ *   search  what the search found, a JSON object; NULL: none
+ *   ranks   the ranks that trained, a JSON object; NULL: the daemon alone */
 void result_write(const dn_train_result *result, const struct promotion *promotion,
                   const struct result_predictions *predictions, const char *rule, const char *curve,
-                  const char *search, struct buf *out);
+                  const char *search, const char *ranks, struct buf *out);
 /* Writes the members of GET /v1/models/{model} except name, version and times. */
 void result_model_info_write(const dn_train_result *result, const struct jobs_request *request,
                              const struct store_dataset *dataset, int64_t job, struct buf *out);

@@ -9,6 +9,7 @@
 #include "jobs/decision.h"
 #include "jobs/documents.h"
 #include "jobs/promotion.h"
+#include "jobs/ranks/ranks.h"
 #include "jobs/result.h"
 #include "jobs/search/searching.h"
 #include "jobs/staging.h"
@@ -33,6 +34,9 @@ struct training {
     struct team *team;
     struct buf curve;              /* the learning curve as JSON; empty: none */
     struct buf search;             /* what the search found, as JSON; empty: none */
+    struct buf ranks;              /* the ranks that trained, as JSON; empty: none */
+    struct handover_rows handed;   /* the held-out rows that they predicted */
+    bool crashed;                  /* a rank has died */
     int64_t began_ns, deadline_ns; /* monotonic clock; deadline_ns 0: no time limit */
 };
 
@@ -125,7 +129,8 @@ static bool describe(const struct training *t, struct success *s, struct store_j
         const char *before = buf_cstr(&new.promotion.warnings);
         result_write(result, &new.promotion, &new.predictions, new.rule,
                      t->curve.size > 0 ? t->curve.data : NULL,
-                     t->search.size > 0 ? t->search.data : NULL, &new.result);
+                     t->search.size > 0 ? t->search.data : NULL,
+                     t->ranks.size > 0 ? t->ranks.data : NULL, &new.result);
         result_model_info_write(result, &t->request, new.subject.trained, t->job->id, &new.info);
         result_warnings_write(result, &t->request, before, &new.warnings);
         good = (buf_cstr(&new.result) && buf_cstr(&new.info) && buf_cstr(&new.warnings)) ||
@@ -263,6 +268,12 @@ static void finish_without(struct training *t, struct problem *problem) {
         /* without the database the job waits until it can be trained again */
         end.state = why == STOP_CANCELLED ? STORE_JOB_CANCELLED : STORE_JOB_QUEUED;
         finish(t, &end, NULL);
+    } else if (t->crashed && t->job->attempts < t->settings->attempts) {
+        log_warn("job.crashed", log_int("job", t->job->id), log_int("attempt", t->job->attempts),
+                 log_str("detail", problem->detail));
+        end.state = STORE_JOB_QUEUED;
+        end.crashed = true;
+        finish(t, &end, NULL);
     } else {
         problem_write(problem, "", NULL, &doc);
         end.error = buf_cstr(&doc);
@@ -271,16 +282,23 @@ static void finish_without(struct training *t, struct problem *problem) {
     buf_done(&doc);
 }
 
+/* Returns the predictions of the held-out rows; NULL: there are none.
+ *
+ *   own  those of this process; NULL: none */
+static const dn_held_out *predictions_of(const struct training *t, const dn_held_out *own) {
+    return t->handed.bytes != NULL ? &t->handed.rows : own;
+}
+
 /* Stages the bytes of the trained model and writes the job's end, result, warnings and the model's
- * description. Frees and clears *predicted, so that the comparison with the live version has its
- * memory. */
+ * description. Frees and clears the predictions, so that the comparison with the live version has
+ * their memory. */
 static bool finish_with(struct training *t, const struct jobs_tables *tables,
                         const dn_train_request *request, const dn_run *run,
                         const dn_train_result *result, dn_held_out **predicted, const char *rule,
                         struct problem *problem) {
     void *bytes = NULL;
     size_t size = 0;
-    const dn_held_out *rows = *predicted;
+    const dn_held_out *rows = predictions_of(t, *predicted);
     dn_error err;
     dn_error_clear(&err);
     if (dn_model_write(result->model, &bytes, &size, &err) != DN_OK) {
@@ -300,6 +318,7 @@ static bool finish_with(struct training *t, const struct jobs_tables *tables,
     free(bytes);
     dn_held_out_free(*predicted);
     *predicted = NULL;
+    handover_rows_done(&t->handed);
     if (!good) {
         return false;
     }
@@ -478,6 +497,36 @@ static bool fit(struct training *t, struct searching *searching, const dn_run *r
     return status == DN_OK;
 }
 
+/* Trains by several ranks. */
+static bool fit_by_ranks(struct training *t, dn_train_result *result, struct problem *problem) {
+    const int64_t most = t->settings->ranks;
+    const struct ranks_training training = {.launcher = t->settings->launcher,
+                                            .job = t->job->id,
+                                            .ranks = t->request.limits.ranks < most
+                                                         ? t->request.limits.ranks
+                                                         : most,
+                                            .request = &t->request,
+                                            .mailbox = t->mailbox,
+                                            .began_ns = t->began_ns,
+                                            .deadline_ns = t->deadline_ns};
+    struct ranks_result out = {.result = result, .rows = &t->handed};
+    const bool good = ranks_train(&training, &out, problem);
+    t->crashed = out.lost;
+    if (good) {
+        struct json_writer w = json_writer_of(&t->ranks);
+        json_begin_object(&w);
+        json_kv_int(&w, "count", training.ranks);
+        json_kv_int(&w, "exchanges", (int64_t)out.exchanges);
+        json_kv_int(&w, "sent_bytes", (int64_t)out.sent_bytes);
+        json_end_object(&w);
+        if (buf_cstr(&t->ranks) == NULL) {
+            dn_train_result_done(result);
+            return problem_no_memory(problem);
+        }
+    }
+    return good;
+}
+
 static bool train(struct training *t, const struct jobs_tables *tables, const dn_run *run,
                   struct problem *problem) {
     struct searching searching = {0};
@@ -493,13 +542,16 @@ static bool train(struct training *t, const struct jobs_tables *tables, const dn
         return problem_no_memory(problem);
     }
     request.held_out = t->request.held_out ? &held_out : NULL;
-    bool good = fit(t, &searching, run, &request, result, problem);
+    bool good = t->request.limits.ranks > 1 && t->settings->launcher != NULL
+                    ? fit_by_ranks(t, result, problem)
+                    : fit(t, &searching, run, &request, result, problem);
     if (good) {
-        good = describe_search(t, &searching, result, problem) &&
-               learn_curve(t, &request, run, result, problem) &&
-               make_rule(t, result, held_out, request.folds > 0, &rule, problem) &&
-               finish_with(t, tables, &request, run, result, &held_out,
-                           rule.size > 0 ? buf_cstr(&rule) : NULL, problem);
+        good =
+            describe_search(t, &searching, result, problem) &&
+            learn_curve(t, &request, run, result, problem) &&
+            make_rule(t, result, predictions_of(t, held_out), request.folds > 0, &rule, problem) &&
+            finish_with(t, tables, &request, run, result, &held_out,
+                        rule.size > 0 ? buf_cstr(&rule) : NULL, problem);
         buf_done(&rule);
         dn_held_out_free(held_out);
         dn_train_result_done(result);
@@ -549,5 +601,7 @@ void training_run(struct store *store, const struct jobs_settings *settings,
     jobs_request_done(&t.request);
     buf_done(&t.curve);
     buf_done(&t.search);
+    buf_done(&t.ranks);
+    handover_rows_done(&t.handed);
     arena_done(&t.arena);
 }

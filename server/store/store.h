@@ -669,8 +669,9 @@ struct store_promotion {
 struct store_job_end {
     struct store_claim claim;
     /* SUCCEEDED, FAILED or CANCELLED; QUEUED: the job is queued again and its attempt is not
-     * counted */
+     * counted, unless it has `crashed` */
     enum store_job_state state;
+    bool crashed;
     const char *progress, *warnings, *error, *result; /* JSON or NULL */
     const char *algorithm; /* that of the winner of a search; NULL: as it was submitted */
     /* [n_rows] history rows since the last report */

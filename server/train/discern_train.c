@@ -5,7 +5,8 @@
  * Every rank opens the database for reading, also while a daemon has it open, reads the stored
  * request of the job, and calls dn_train with the group of all ranks. Rank 0 writes a JSON object
  * for each iteration, and one for the result, a line each, to standard output, and the model to the
- * file --output. The limits of memory, time and threads of the job are those of each rank.
+ * file --output. The limits of memory, time and threads of the job are those of each rank. With
+ * --handover, for the daemon, it also writes the whole result (jobs/ranks/ranks.h).
  *
  * Exit status, the same on all ranks: 0: the model was written; 1: the training failed; 2: wrong
  * arguments, or ranks of different builds. Rank 0 writes why as one line to standard error. */
@@ -16,6 +17,8 @@
 #include "base/process/clock.h"
 #include "jobs/budget.h"
 #include "jobs/documents.h"
+#include "jobs/ranks/handover.h"
+#include "jobs/ranks/ranks.h"
 #include "jobs/tables.h"
 #include "jobs/team.h"
 #include "train/mpi_group.h"
@@ -32,8 +35,8 @@ enum { DETAIL_SIZE = 512, BLOCK_SIZE = 65536 };
 
 struct arguments {
     const char *database, *output;
-    int64_t job;
-    bool help;
+    int64_t job, ranks; /* ranks 0: any number */
+    bool handover, help;
 };
 
 #define AT(member) offsetof(struct arguments, member)
@@ -44,6 +47,10 @@ static const struct option_row option_rows[] = {
      "The job whose request is trained, in any state.", "Options"},
     {"output", OPTION_STRING, AT(output), NULL, 0, 0, NULL, "FILE",
      "Receives the model, as a stored model has it.", "Options"},
+    {"ranks", OPTION_INT, AT(ranks), "0", 0, DN_MAX_RANKS, NULL, "N",
+     "End with status 2 if there are not so many ranks; 0: any number.", "Options"},
+    {"handover", OPTION_FLAG, AT(handover), NULL, 0, 0, NULL, NULL,
+     "Write the whole result to standard output, for discernd.", "Options"},
     {"help", OPTION_FLAG, AT(help), NULL, 0, 0, NULL, NULL, "Print this.", "Options"},
 };
 enum { N_OPTIONS = sizeof option_rows / sizeof option_rows[0] };
@@ -173,10 +180,7 @@ static void rank_progress(const dn_run *run, const dn_progress *progress) {
     struct buf line = {0};
     struct json_writer w = json_writer_of(&line);
     json_begin_object(&w);
-    json_kv_int(&w, "fold", (int64_t)progress->fold);
-    json_kv_int(&w, "iteration", (int64_t)progress->iteration);
-    json_kv_double(&w, "fraction", progress->fraction);
-    json_kv_double(&w, "loss", progress->loss);
+    ranks_put_progress(progress, &w);
     json_kv_double(&w, "elapsed", rank_elapsed(run));
     json_end_object(&w);
     print_line(&line);
@@ -192,6 +196,8 @@ static void set_run(struct rank *rank) {
     rank->run.stop = rank_stop;
     rank->run.elapsed = rank_elapsed;
     rank->run.progress = rank->group.rank == 0 ? rank_progress : NULL;
+    rank->run.snapshots = r->snapshots;
+    rank->run.n_snapshots = r->n_snapshots;
     rank->run.ctx = rank;
     rank->run.group = &rank->group;
 }
@@ -222,6 +228,46 @@ static bool prepare(struct rank *rank, struct problem *problem) {
 }
 
 /* ---- the result, on rank 0 ---- */
+static void write_ranks(const struct rank *rank) {
+    struct buf line = {0};
+    struct json_writer w = json_writer_of(&line);
+    json_begin_object(&w);
+    json_kv_int(&w, "ranks", (int64_t)rank->group.n_ranks);
+    json_end_object(&w);
+    print_line(&line);
+}
+
+static void write_error(const dn_error *err) {
+    struct buf line = {0};
+    struct json_writer w = json_writer_of(&line);
+    json_begin_object(&w);
+    ranks_put_error(err, &w);
+    json_end_object(&w);
+    print_line(&line);
+}
+
+/* Writes the whole result, in pieces. */
+static bool write_handover(const dn_train_result *result, const dn_held_out *held_out) {
+    struct buf bytes = {0};
+    dn_error err;
+    dn_error_clear(&err);
+    const bool good = handover_write(result, held_out, &bytes, &err) == DN_OK;
+    for (size_t at = 0; good && at < bytes.size; at += RANKS_PIECE) {
+        const size_t left = bytes.size - at;
+        struct buf line = {0};
+        struct json_writer w = json_writer_of(&line);
+        json_begin_object(&w);
+        ranks_put_bytes(bytes.data + at, left < RANKS_PIECE ? left : RANKS_PIECE, &w);
+        json_end_object(&w);
+        print_line(&line);
+    }
+    if (!good) {
+        (void)fprintf(stderr, "discern-train: %s\n", err.message);
+    }
+    buf_done(&bytes);
+    return good;
+}
+
 static bool write_model(const struct rank *rank, const dn_model *model, size_t *size) {
     void *bytes = NULL;
     dn_error err;
@@ -277,20 +323,50 @@ static bool write_result(const struct rank *rank, const dn_train_result *result)
 
 static int train(struct rank *rank) {
     dn_train_result result;
+    dn_held_out *held_out = NULL;
     struct problem problem = {0};
     dn_error err;
     dn_error_clear(&err);
+    const bool handover = rank->arguments.handover;
+    rank->train.held_out = handover && rank->request.held_out ? &held_out : NULL;
+    if (handover && rank->group.rank == 0) {
+        write_ranks(rank);
+    }
     if (dn_train(&rank->train, &rank->run, &result, &err) != DN_OK) {
         jobs_problem_from_core(&err, &rank->request, &problem);
         if (rank->group.rank == 0) {
             (void)fprintf(stderr, "discern-train: %s\n", err.message);
         }
+        if (rank->group.rank == 0 && handover && !rank->group.broken) {
+            write_error(&err);
+        }
         problem_done(&problem);
         return EXIT_FAILED;
     }
-    const bool good = rank->group.rank != 0 || write_result(rank, &result);
+    const bool good = rank->group.rank != 0 || ((!handover || write_handover(&result, held_out)) &&
+                                                write_result(rank, &result));
+    dn_held_out_free(held_out);
     dn_train_result_done(&result);
     return good ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
+/* Whether the arguments can be used. Otherwise rank 0 prints why. */
+static bool check_arguments(const struct rank *rank, bool read, const struct problem *problem) {
+    const int64_t wanted = rank->arguments.ranks;
+    const size_t n = rank->group.n_ranks;
+    const char *why = !read                      ? problem->detail
+                      : rank->arguments.job == 0 ? "--job is missing"
+                                                 : NULL;
+    if (why == NULL && (wanted == 0 || (size_t)wanted == n)) {
+        return true;
+    }
+    if (rank->group.rank == 0 && why != NULL) {
+        (void)fprintf(stderr, "discern-train: %s\n", why);
+    } else if (rank->group.rank == 0) {
+        (void)fprintf(stderr, "discern-train: the command has started %zu rank%s, not %lld\n", n,
+                      n == 1 ? "" : "s", (long long)wanted);
+    }
+    return false;
 }
 
 static void rank_done(struct rank *rank) {
@@ -321,11 +397,7 @@ int main(int argc, char **argv) {
     if (!mpi_group_init(&rank.group)) {
         return EXIT_FAILED;
     }
-    if (!read || rank.arguments.job == 0) {
-        if (rank.group.rank == 0) {
-            (void)fprintf(stderr, "discern-train: %s\n",
-                          read ? "--job is missing" : problem.detail);
-        }
+    if (!check_arguments(&rank, read, &problem)) {
         problem_done(&problem);
         mpi_group_done();
         return EXIT_WRONG;

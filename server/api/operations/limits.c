@@ -64,6 +64,7 @@ static void put_server(struct json_writer *w, const struct api_app *app) {
     } else {
         json_put_null(w);
     }
+    put_limit(w, "job_ranks", jobs.ranks);
     json_end_object(w);
 }
 

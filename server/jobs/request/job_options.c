@@ -314,6 +314,9 @@ void jobs_limits_write(const struct jobs_request *r, struct json_writer *w) {
     json_kv_double(w, "seconds", r->limits.seconds > 0 ? r->limits.seconds : (double)NAN);
     json_kv_int(w, "memory_mib", r->limits.memory_bytes >> 20);
     json_kv_int(w, "threads", r->limits.threads);
+    if (r->limits.ranks > 1) {
+        json_kv_int(w, "ranks", r->limits.ranks);
+    }
     json_end_object(w);
 }
 

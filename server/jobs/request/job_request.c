@@ -61,11 +61,12 @@ void jobs_request_warn(struct jobs_request *r, dn_warning_code code, const char 
 
 static void read_limits(struct jobs_request *r, const struct jobs_limits *most,
                         const json_t *root) {
-    static const char *const known[] = {"seconds", "memory_mib", "threads", NULL};
+    static const char *const known[] = {"seconds", "memory_mib", "threads", "ranks", NULL};
     const json_t *limits = NULL;
     const int64_t most_mib = most->memory_bytes >> 20;
     int64_t mib = 0;
     r->limits = *most;
+    r->limits.ranks = 1;
     if (!json_read_object(root, "limits", false, "", &limits, r->problem)) {
         return;
     }
@@ -92,6 +93,38 @@ static void read_limits(struct jobs_request *r, const struct jobs_limits *most,
     }
     r->threads_given = json_read_int(limits, "threads", false, "/limits", 1, most->threads,
                                      &r->limits.threads, r->problem);
+    r->ranks_given = json_read_int(limits, "ranks", false, "/limits", 1, DN_MAX_RANKS,
+                                   &r->limits.ranks, r->problem);
+    if (r->limits.ranks > 1 && most->ranks == 0) {
+        json_fault(r->problem, "/limits", "ranks",
+                   "must be 1: the daemon was started without --mpi, got %" PRId64,
+                   r->limits.ranks);
+    } else if (r->limits.ranks > 1 && r->limits.ranks > most->ranks) {
+        json_fault(r->problem, "/limits", "ranks",
+                   "must be at most %" PRId64 " (--mpi), got %" PRId64, most->ranks,
+                   r->limits.ranks);
+    }
+}
+
+/* Returns why the training cannot be divided among ranks; NULL: it can. */
+static const char *alone(const struct jobs_request *r) {
+    return r->search != NULL   ? "a search trains one candidate after the other"
+           : r->n_shares > 0   ? "a learning curve has many trainings"
+           : r->params != NULL ? dn_params_alone(r->params)
+                               : NULL;
+}
+
+/* Refuses ranks that the training cannot have, and gives them to a large one. */
+static void choose_ranks(struct jobs_request *r, const struct jobs_limits *most) {
+    const char *why = alone(r);
+    if (r->limits.ranks > 1 && why != NULL) {
+        json_fault(r->problem, "/limits", "ranks", "must be 1%s%s: %s",
+                   r->search == NULL && r->n_shares == 0 ? " for algorithm " : "",
+                   r->search == NULL && r->n_shares == 0 ? r->algorithm->id : "", why);
+    } else if (!r->ranks_given && most->ranks > 1 && most->ranks_above > 0 && why == NULL &&
+               r->data.bytes > most->ranks_above) {
+        r->limits.ranks = most->ranks;
+    }
 }
 
 /* ---- estimates for the whole job ---- */
@@ -405,6 +438,7 @@ bool jobs_request_read(const json_t *root, struct store *store, const struct job
     }
     if (!problem->type) {
         check_snapshots(out);
+        choose_ranks(out, limits);
     }
     if (!problem->type) {
         fit_memory(out);

@@ -29,6 +29,10 @@ struct jobs_limits {
     double seconds; /* 0: no limit */
     int64_t memory_bytes;
     int64_t threads;
+    /* Processes that train together; 1: the daemon alone. In the daemon's limits: the most; 0: it
+     * has no --mpi. */
+    int64_t ranks;
+    int64_t ranks_above; /* the daemon's: a dataset of more bytes gets all ranks; 0: none does */
 };
 
 /* The weights of rows by their class. */
@@ -165,6 +169,7 @@ struct jobs_request {
     bool has_inputs;                  /* `inputs` is set and valid */
     bool has_validation;              /* `validation_data` and `validation_schema` are set */
     bool threads_given, memory_given; /* the client gave the limit; otherwise it is the daemon's */
+    bool ranks_given;
     struct store_dataset data;
     struct schema schema;
     size_t n_classes;                /* distinct values of the target; 2 without a target */

@@ -157,6 +157,9 @@ void jobs_request_write_stored(const struct jobs_request *r, struct buf *out) {
     json_kv_double(&w, "seconds", r->limits.seconds);
     json_kv_int(&w, "memory_bytes", r->limits.memory_bytes);
     json_kv_int(&w, "threads", r->limits.threads);
+    if (r->limits.ranks > 1) {
+        json_kv_int(&w, "ranks", r->limits.ranks);
+    }
     json_kv_bool(&w, "held_out", r->held_out);
     jobs_snapshots_write(r, &w);
     if (r->search != NULL) {
@@ -437,6 +440,9 @@ static bool read_scalars(const json_t *root, struct arena *arena, struct jobs_re
     }
     json_read_strings(root, "warning_codes", false, "", SIZE_MAX, arena, &r->warning_codes,
                       &r->n_warnings, problem); /* absent in jobs of older releases */
+    r->limits.ranks = 1;
+    json_read_int(root, "ranks", false, "", 1, DN_MAX_RANKS, &r->limits.ranks,
+                  problem);                                             /* likewise */
     json_read_bool(root, "held_out", false, "", &r->held_out, problem); /* likewise */
     const json_t *rule = json_object_get(root, "decision");
     if (json_is_object(rule)) {

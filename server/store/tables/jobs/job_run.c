@@ -249,16 +249,16 @@ struct end {
     int64_t version;
 };
 
-/* Queues the job again; the attempt is not counted. If a user asked to cancel the job, it ends as
- * cancelled instead. */
-static void give_back(struct store_tx *tx, int64_t id, bool cancel) {
+/* Queues the job again; the attempt is counted if it has crashed. If a user asked to cancel the job,
+ * it ends as cancelled instead. */
+static void give_back(struct store_tx *tx, int64_t id, bool cancel, bool crashed) {
     if (cancel) {
         store_job_set_cancelled(tx, id);
     } else {
         STORE_RUN(tx->connection, tx->problem,
-                  "UPDATE jobs SET state = ?2, attempts = attempts - 1, owner = '', lease_until = "
+                  "UPDATE jobs SET state = ?2, attempts = attempts - ?3, owner = '', lease_until = "
                   "0, started_at = 0, progress = NULL WHERE id = ?1",
-                  store_int(id), store_int(STORE_JOB_QUEUED));
+                  store_int(id), store_int(STORE_JOB_QUEUED), store_int(!crashed));
         store_event_add(tx, id, STORE_EVENT_STATE, NULL);
     }
 }
@@ -322,7 +322,7 @@ static void end_job(struct store_tx *tx, void *arg) {
                 store_history_add(tx, id, &end->e->rows[i], 1);
             }
         }
-        give_back(tx, id, cancel);
+        give_back(tx, id, cancel, end->e->crashed);
     } else {
         finish(tx, end, model, submitted_by[0] != '\0' ? submitted_by : NULL, expires_in);
     }

@@ -247,6 +247,7 @@ export function limitsText({ limits = {}, seed, snapshots }) {
         limits.seconds !== undefined ? `at most ${seconds(limits.seconds)}` : null,
         limits.memory_mib !== undefined ? `at most ${number(limits.memory_mib)} MiB` : null,
         limits.threads !== undefined ? `${number(limits.threads)} threads` : null,
+        limits.ranks !== undefined ? `${number(limits.ranks)} ranks` : null,
         seed !== undefined ? `seed ${seed}` : null,
         snapshots !== undefined ? 'snapshots' : null,
     ].filter(Boolean);
@@ -273,6 +274,11 @@ export function LimitsSection({ form, server }) {
             form, at: '/limits/threads', label: 'Threads', placeholder: 'all',
             hint: 'The result does not depend on them.',
         }),
+        server.job_ranks ? h(BoundNumber, {
+            form, at: '/limits/ranks', label: 'Ranks', placeholder: 'as the size of the table',
+            hint: `Processes that train together, at most ${number(server.job_ranks)}. The ` +
+                'result does not depend on them.',
+        }) : null,
         h(BoundNumber, {
             form, at: '/seed', label: 'Seed', placeholder: '1',
             hint: 'Where chance begins. The same seed gives the same model.',

@@ -1,0 +1,43 @@
+/* A process outside the sandbox that starts the command of --mpi, and nothing else.
+ *
+ * The daemon's sandbox forbids to start programs and cannot be left, so the launcher is forked
+ * before the daemon enters it. A caller sends two numbers, the job and its ranks; the rest of the
+ * command is what it was at the start. For each command the launcher forks a keeper: it starts the
+ * command in a process group of its own and ends it, with all processes that the command has left,
+ * when the caller closes `control`, also by ending. The launcher ends with the daemon. */
+#ifndef JOBS_LAUNCHER_H
+#define JOBS_LAUNCHER_H
+
+#include "base/problem.h"
+#include "jobs/ranks/mpi_command.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct launcher;
+/* Forks the launcher. Call it before the sandbox and before the first thread.
+ *
+ *   command   used by the launcher only; copied by the fork
+ *   database  the value of --database */
+bool launcher_start(const struct mpi_command *command, const char *database, struct launcher **out,
+                    struct problem *problem);
+/* Ends the launcher. Commands that run go on until their `control` is closed. NULL is allowed. */
+void launcher_stop(struct launcher *launcher);
+
+/* A started command. The caller closes the three. */
+struct launched {
+    int control; /* receives an int, as of waitpid, when the command and all its processes have
+                  * ended. Closing it before ends them: SIGTERM, after LAUNCHER_GRACE_MS SIGKILL */
+    int output;  /* what the command writes to standard output */
+    int errors;  /* and to standard error */
+};
+enum { LAUNCHER_GRACE_MS = 3000 };
+/* Starts the command for a job. Any thread. */
+bool launcher_run(struct launcher *launcher, int64_t job, int64_t ranks, struct launched *out,
+                  struct problem *problem);
+/* Waits until the command has ended. Returns false at the timeout, or if its status is unknown.
+ * *status: as of waitpid. */
+bool launched_wait(const struct launched *run, int timeout_ms, int *status);
+/* Asks the command to end: `control` stays open for launched_wait. */
+void launched_end(const struct launched *run);
+
+#endif
