@@ -32,6 +32,11 @@ static void test_options_become_fields(void **state) {
                         ARGUMENTS(texts[i][0]));
         assert_string_equal(json_string_value(words), texts[i][1]);
     }
+    const json_t *name = browser_run("return import(new URL('views/train/target.js',"
+                                     " document.querySelector('script[type=module]').src).href)"
+                                     ".then((m) => m.proposeModel('a', 'gekündigt?'))",
+                                     NULL);
+    assert_string_equal(json_string_value(name), "a-gekundigt");
     browser_check();
 }
 

@@ -79,3 +79,8 @@ export function seconds(s) {
 export function time(text) {
     return text ? date.format(new Date(text)) : '–';
 }
+
+/* Returns a text in the characters that names may have: "é" becomes "e", others a "-". */
+export function plainName(text) {
+    return text.normalize('NFKD').replace(/[\u0300-\u036f]/g, '').replace(/[^A-Za-z0-9._-]+/g, '-');
+}

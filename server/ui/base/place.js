@@ -5,17 +5,13 @@ import { Signal } from './signal.js';
 /* Emitted with the new place. */
 export const placeChanged = new Signal();
 
-export function parsePlace(hash) {
-    const [where, query] = hash.replace(/^#?\/?/, '').split('?');
-    return {
-        path: where.split('/').filter((part) => part !== '').map(decodeURIComponent),
-        query: Object.fromEntries(new URLSearchParams(query || '')),
-    };
-}
-
 export function place() {
     try {
-        return parsePlace(location.hash);
+        const [where, query] = location.hash.replace(/^#?\/?/, '').split('?');
+        return {
+            path: where.split('/').filter((part) => part !== '').map(decodeURIComponent),
+            query: Object.fromEntries(new URLSearchParams(query || '')),
+        };
     } catch {
         return { path: [], query: {} }; /* a malformed escape */
     }

@@ -3,12 +3,15 @@ import { h } from '../../base/preact.js';
 import { count, percent } from '../../base/format.js';
 import { rowsText } from './rows.js';
 
-function rowSentences({ model, layers, lacks, drawn, data, x, y }) {
+/* Whether the model has columns that are no axis. */
+const hasOthers = (grid) => grid && Object.keys(grid.at).length > 0;
+
+function rowSentences({ model, layers, lacks, drawn, data, grid, x, y }) {
     if (!layers.data || !data) {
         return [];
     }
-    const list = [`${rowsText(data, drawn, { x, y })} Each has its own values in the other ` +
-        'columns, so a row on foreign ground need not be answered wrongly.'];
+    const list = [rowsText(data, drawn, { x, y }) + (hasOthers(grid)
+        ? ' With its own values in the other columns a row may be right on foreign ground.' : '')];
     if (data.error) {
         list.push(`The model cannot answer these rows: ${data.error.message}.`);
     } else if (data.target !== null) {
@@ -31,7 +34,7 @@ function sentences(props) {
     const { model, layers, lacks, grid } = props;
     const on = (name) => layers[name] && lacks[name] === undefined;
     return [
-        'Each place is a row with these two values' + (grid && Object.keys(grid.at).length
+        'Each place is a row with these two values' + (hasOthers(grid)
             ? '; the other columns have the values listed under “The other columns”.' : '.') +
             (layers.regions ? ' The colour is the class that the model answers there.' : ''),
         grid && grid.labels.includes(null)

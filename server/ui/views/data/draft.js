@@ -29,7 +29,7 @@ const isAbort = (error) => error.name === 'AbortError';
  *   faults    [{line, column, detail}] that lead to a refusal; lines: map of their texts
  *   sending   {sent, total, speed} of an upload; null: none
  */
-export class Draft {
+class Draft {
     constructor(target) {
         this.changes = new Signal();
         this.target = target;

@@ -14,7 +14,7 @@ const TYPES = [
 ];
 
 /* What the types mean. */
-export function TypeWords() {
+function TypeWords() {
     return h('details', { class: 'more' }, [
         h('summary', {}, 'What the types mean'),
         h('dl', {}, [

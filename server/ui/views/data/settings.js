@@ -1,4 +1,5 @@
 /* How a body is read: the options of an upload that the page sets, as query parameters. */
+import { plainName } from '../../base/format.js';
 
 export const DEFAULTS = {
     header: 'auto', delimiter: 'auto', decimal: 'auto', thousands: 'none', encoding: '',
@@ -62,12 +63,10 @@ export function proposals(texts, settings) {
 /* A name of a dataset made from that of a file. */
 export function nameFrom(fileName) {
     const stem = fileName.replace(/\.(gz|gzip)$/i, '').replace(/\.[A-Za-z0-9]{1,10}$/, '');
-    const ascii = stem.normalize('NFKD').replace(/[\u0300-\u036f]/g, '');
-    return ascii.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|[-.]+$/g, '')
-        .slice(0, 63) || 'table';
+    return plainName(stem).replace(/^[^A-Za-z0-9]+|[-.]+$/g, '').slice(0, 63) || 'table';
 }
 
-export const NAME_RULE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+const NAME_RULE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 /* What is wrong with a name; '': nothing. */
 export function nameFault(name) {

@@ -33,7 +33,7 @@ const INPUTS = {
     },
 };
 
-export const FIRST_METHOD = { algorithm: 'logistic', inputs: 'plain', scaled: '', params: {} };
+const FIRST_METHOD = { algorithm: 'logistic', inputs: 'plain', scaled: '', params: {} };
 
 /* "10" is a number, "[4, 2]" a list, "auto" a word. */
 function valueOf(text) {
@@ -270,7 +270,7 @@ function MethodFields({ entry, method, errors, onChange }) {
 
 /* The errors of a refused request by the keys of params: "/params/kernel/width" is
  * "kernel.width". */
-export function errorsOf(error) {
+function errorsOf(error) {
     const errors = {};
     for (const { pointer, detail } of error?.document?.errors || []) {
         const [, name] = /^\/params\/(.*)$/.exec(pointer || '') || [];

@@ -90,9 +90,10 @@ class FreeDrawing extends Component {
                 onError: (e) => this.setState({ error: e }),
                 below: [
                     h('p', { class: 'minor' }, [
-                        'The points are the dataset ', h('code', {}, SCRATCH), ', which is ' +
-                            'deleted an hour after the last change, with the model ',
-                        h('a', { href: link(['models', `${SCRATCH}-a`]) }, `${SCRATCH}-a`), '.',
+                        'After “Train” the points are the dataset ', h('code', {}, SCRATCH),
+                        ' and the model ',
+                        h('a', { href: link(['models', `${SCRATCH}-a`]) }, `${SCRATCH}-a`),
+                        ', for an hour.',
                     ]),
                     h(RequestCode, {
                         title: 'The training by command', request: {

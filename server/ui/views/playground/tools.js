@@ -5,7 +5,7 @@ import { Choice, NumberField, Slider } from '../../parts/fields.js';
 import { colour, symbol } from '../../parts/palette.js';
 import { CLASSES, MOST, SHAPE_OPTIONS, usualNoise } from './shapes.js';
 
-export const MODES = [
+const MODES = [
     { value: 'set', label: 'Set', hint: 'Click or tap sets a point, drag moves one.' },
     { value: 'paint', label: 'Paint', hint: 'Hold the button and move: points appear on the way.' },
     { value: 'remove', label: 'Remove', hint: 'Click or tap removes the nearest point.' },

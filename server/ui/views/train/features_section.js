@@ -18,7 +18,7 @@ function tasks(request) {
 }
 
 /* The columns that are used. */
-export function usedColumns(request, columns, nRows) {
+function usedColumns(request, columns, nRows) {
     const { include, exclude } = request.features || {};
     const taken = tasks(request);
     const free = columns.filter((c) => !taken.has(c.name));

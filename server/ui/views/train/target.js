@@ -1,5 +1,5 @@
 /* Which columns can be the target, and which one is proposed. */
-import { count } from '../../base/format.js';
+import { count, plainName } from '../../base/format.js';
 
 const MOST_CLASSES = 1000; /* of the API */
 const MOST_NUMBERS = 100;  /* beyond it numbers are a measured quantity, unless asked otherwise */
@@ -93,7 +93,7 @@ export function noTargetText(columns, methods) {
 
 /* A name for the model: that of the data and of the target, in letters that names may have. */
 export function proposeModel(dataset, target) {
-    const plain = String(target ?? '').replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^-+|-+$/g, '');
+    const plain = plainName(target ?? '').replace(/^-+|-+$/g, '');
     const text = plain && !['class', 'target', 'label', 'y'].includes(plain.toLowerCase())
         ? `${dataset}-${plain}` : dataset;
     return text.slice(0, 63);

@@ -210,7 +210,7 @@ export class FileRun {
             if (i >= 0 && !bad.has(i)) {
                 bad.add(i);
                 this.fault(line + rows[i].line - 1 + fault.line - starts[i],
-                    fault.detail.replace(/^(line|instance) \d+(, column \d+)?[:,] /, ''));
+                    fault.detail.replace(/^(line|instance) \d+(, column \d+)?[:,]? /, ''));
             }
         }
         return rows.filter((row, i) => !bad.has(i));

@@ -5,7 +5,7 @@ function pairsOf(classes) {
 }
 
 /* Whether each score is that of a class. */
-export function isPerClass({ decision }, classes, n) {
+function isPerClass({ decision }, classes, n) {
     return n > 1 && n === classes.length && !String(decision).startsWith('one_vs_one');
 }
 

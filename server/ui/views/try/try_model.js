@@ -115,7 +115,6 @@ export class TryModel extends Component {
                 load: (signal) => load(name, query.version, signal),
                 show: (data) => this.show(data),
             }),
-            h('p', {}, h('a', { href: link(['try']) }, 'Try another model')),
         ]);
     }
 }
