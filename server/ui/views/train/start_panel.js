@@ -44,6 +44,9 @@ function facts(answer, last) {
         h(Fact, {
             value: bytes(answer.memory_bytes), label: `memory, of ${bytes(limit)}`,
         }),
+        answer.limits.ranks > 1 ? h(Fact, {
+            value: count(answer.limits.ranks), label: 'processes train together',
+        }) : null,
         answer.features ? h(Fact, {
             value: `${columns?.some((c) => c.at_most) ? '≤ ' : ''}${count(answer.features.count)}`,
             label: `features from ${plural(columns.length, 'column')}`,
