@@ -141,7 +141,7 @@ static void *notifier_main(void *arg) {
         (void)store_changes_wait(d->store, seen, 1000);
         const size_t n =
             store_changes(d->store, seen, changes, sizeof changes / sizeof changes[0], &lost);
-        if (lost) {
+        if (lost || store_appends_wait(d->store)) {
             http_poke(d->app.server, 0);
         }
         for (size_t i = 0; i < n; i++) {
@@ -208,6 +208,10 @@ static void on_tokens(void *arg, const struct auth_event *event) {
     audit(d->store, "tokens.reload", event->loaded ? "done" : "refused", event->what);
 }
 
+static int64_t newest_change(void *app) {
+    return store_changes_seen(((const struct api_app *)app)->store);
+}
+
 static struct http_settings http_settings_of(const struct settings *s) {
     return (struct http_settings){
         .listen = s->listen,
@@ -235,6 +239,7 @@ static struct http_settings http_settings_of(const struct settings *s) {
         .tls_client_ca = s->tls_client_ca,
         .admit = api_admit,
         .cross_origin = api_cross_origin,
+        .change = newest_change,
         .tls_read = on_tls,
     };
 }

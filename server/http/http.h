@@ -72,6 +72,9 @@ struct http_settings {
     /* Is called for a request that is refused since a page of another origin sent it, before a
      * route is looked for. I/O thread; must not block. NULL: none */
     void (*cross_origin)(struct http_call *call);
+    /* Returns the number for the header Discern-Change of an answer, with `app` of http_start; 0: no
+     * header. Any thread; must not block. NULL: no header */
+    int64_t (*change)(void *app);
     /* Is called after the files of TLS were read again, with `app` of http_start. loaded: they are
      * used from now on; false: they were refused, and the ones read before stay. what: the end of
      * the certificate, or the reason. On the thread that reads them. NULL: none */
@@ -238,6 +241,9 @@ int64_t http_body_length(const struct http_call *call);
 unsigned http_authorization(const struct http_call *call, const char **value);
 /* Returns the number of Idempotency-Key headers. *value: the first one; NULL: none. */
 unsigned http_idempotency_key(const struct http_call *call, const char **value);
+/* Returns the number in the header Discern-Change: the answer must not be older than this change; 0:
+ * none. */
+int64_t http_change(const struct http_call *call);
 /* The certificate that the client has shown in the handshake of TLS. */
 enum http_peer { HTTP_PEER_NONE, HTTP_PEER_VALID, HTTP_PEER_INVALID };
 /* HTTP_PEER_VALID: an authority of tls_client_ca has signed it, and *text is the common name (CN)

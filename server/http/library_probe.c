@@ -3,6 +3,7 @@
  * any version of the library and however it is linked. */
 #include "http/library_probe.h"
 #include "base/log/log.h"
+#include "base/process/wake_pipe.h"
 #include "http/library_quirks.h"
 #include "http/net/admission.h"
 #include "http/net/sockets.h"
@@ -89,7 +90,7 @@ static int ask(struct http_server *server, const struct io *io, const char *byte
         return -1;
     }
     (void)setsockopt(fds[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    if (!sockets_set_flags(fds[1]) || !connect_to(server, io, fds[1])) {
+    if (!descriptor_set_flags(fds[1]) || !connect_to(server, io, fds[1])) {
         (void)close(fds[0]);
         return -1;
     }

@@ -81,9 +81,10 @@ static bool absorb(struct serving *s, const char *name) {
     }
 }
 
-const struct serving_model *serving_try(struct serving *s, const char *name, int64_t version) {
+const struct serving_model *serving_try(struct serving *s, const char *name, int64_t version,
+                                        int64_t change) {
     const struct serving_model *found = NULL;
-    if (!absorb(s, name) && version == 0) {
+    if (!store_changes_reached(s->store, change) || (!absorb(s, name) && version == 0)) {
         return NULL;
     }
     pthread_mutex_lock(&s->lock);
@@ -183,7 +184,10 @@ static int64_t live_version(struct serving *s, const char *name, struct problem 
 }
 
 const struct serving_model *serving_get(struct serving *s, const char *name, int64_t version,
-                                        struct problem *problem) {
+                                        int64_t change, struct problem *problem) {
+    if (!store_changes_reach(s->store, change, problem)) {
+        return NULL;
+    }
     if (!ids_name_valid(name, strlen(name))) {
         problem_set(problem, PROBLEM_UNKNOWN_MODEL, "there is no model \"%s\"", name);
         return NULL;

@@ -38,12 +38,14 @@ bool serving_open(struct store *store, int64_t cache_bytes, const struct serving
 void serving_close(struct serving *serving); /* all models must have been released */
 
 /* Returns the model if it is in memory and current; NULL: call serving_get on a thread that may
- * wait. version 0: the live version. Does not wait, read the store or free a model. */
-const struct serving_model *serving_try(struct serving *serving, const char *name, int64_t version);
+ * wait. version 0: the live version. change: the answer must not be older than this change of a
+ * shared database (store_changes_reach); 0: none. Does not wait, read the store or free a model. */
+const struct serving_model *serving_try(struct serving *serving, const char *name, int64_t version,
+                                        int64_t change);
 /* Returns the model, and loads it if it is not in memory; callers that wait share one load. Returns
  * NULL after setting the problem (PROBLEM_UNKNOWN_MODEL…). May wait for I/O. */
 const struct serving_model *serving_get(struct serving *serving, const char *name, int64_t version,
-                                        struct problem *problem);
+                                        int64_t change, struct problem *problem);
 /* model NULL is allowed. */
 void serving_release(struct serving *serving, const struct serving_model *model);
 

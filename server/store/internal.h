@@ -25,9 +25,13 @@ struct store {
     char owner[33]; /* owner id of this process in leases: 32 hex digits and NUL */
     int64_t lease_ms;
     int64_t bulk_limit;
-    int64_t keep_audit;      /* as in store_settings */
-    bool no_hints;           /* as in store_settings */
-    int64_t next_blob;       /* SQLite: id of the next blob; used by the writer thread only */
+    int64_t keep_audit; /* as in store_settings */
+    bool no_hints;      /* as in store_settings */
+    int64_t next_blob;  /* SQLite: id of the next blob; used by the writer thread only */
+    /* ms that the clock of the database's server is ahead of this one's; used by the writer thread
+     * only */
+    int64_t clock_ahead;
+    int64_t expire_ns;       /* not before this time are jobs of other processes queued again */
     atomic_bool backup_runs; /* a store_backup exists */
     struct store_ring ring;
     struct store_readers readers;
@@ -47,6 +51,8 @@ const struct store_engine *store_engine_of(const char *database);
 /* sweep.c: removes some of the deleted data. busy: chunks are queued. *more: another step may be
  * needed. */
 bool store_sweep_step(struct store *store, bool busy, bool *more);
+/* job_run.c: renews the leases of the jobs that this process runs. */
+void store_jobs_renew(struct store_tx *tx);
 /* recovery.c: also called before the thread starts. Ends the leases of earlier processes and queues
  * their jobs again. If the disk is full, the writer thread retries later. */
 bool store_recover(struct store *store, struct problem *problem);

@@ -91,7 +91,13 @@ bool store_open(const struct store_settings *settings, struct store **out,
     if (!store) {
         return false;
     }
+    const struct store_sharing *sharing = store->engine->sharing;
     if (!prepare(store, settings, problem) || !store_writer_start(store, problem)) {
+        dismantle(store);
+        return false;
+    }
+    if (sharing != NULL && !sharing->start(store, problem)) {
+        store_writer_stop(store);
         dismantle(store);
         return false;
     }
@@ -131,6 +137,9 @@ void store_close_reader(struct store *store) {
 void store_close(struct store *store) {
     if (!store) {
         return;
+    }
+    if (store->engine->sharing != NULL) {
+        store->engine->sharing->stop(store);
     }
     /* after this the connection belongs to this thread. The next store_open ends the leases */
     store_writer_stop(store);

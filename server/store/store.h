@@ -44,6 +44,7 @@ struct store_settings {
      * clients may know all names */
     bool no_hints;
     bool no_backup; /* do not copy the database before migrations */
+    bool alone;     /* fail while another process has the database open, and keep others out */
 };
 
 /* Returns the path of a database's file, in `database`; NULL: the database is not a file. */
@@ -127,9 +128,20 @@ size_t store_changes(struct store *store, int64_t since, struct store_change *ou
 /* Returns the number of the last change; 0: none. */
 int64_t store_changes_last(struct store *store);
 /* Returns the number of the last change. *committing: a STORE_CHANGE_MODEL change of this name is
- * being committed. Readers of the database may see the change already, so a cached copy may be
- * old. */
+ * being committed, or a read has seen a change that is not in the ring yet. Readers of the database
+ * may see the change already, so a cached copy may be old. */
 int64_t store_changes_look(struct store *store, const char *model, bool *committing);
+/* ---- changes of a database that several processes have open ----
+ * Each change has a number in the database, which a process tells its clients. Other numbers than
+ * `seq` above. */
+/* Returns the number of the newest change that this process may have shown; 0: changes have no
+ * numbers in this database. Cheap. */
+int64_t store_changes_seen(struct store *store);
+/* Whether caches of this process know the change with this number. Cheap. */
+bool store_changes_reached(struct store *store, int64_t number);
+/* Reads the changes of other processes, if this one does not know the change with this number. A
+ * number that the database does not have yet has no other effect. */
+bool store_changes_reach(struct store *store, int64_t number, struct problem *problem);
 /* Waits for a change after number `since`, at most timeout_ms. store_wake ends the wait. Returns
  * the number of the last change. */
 int64_t store_changes_wait(struct store *store, int64_t since, int64_t timeout_ms);
@@ -252,7 +264,7 @@ struct store_key {
     int64_t retry_s; /* set with PROBLEM_TOO_MANY_REQUESTS because of max_keys: when to try again */
 };
 /* Holds a key, so that no other call may use it. Returns NULL after setting PROBLEM_KEY_IN_USE if
- * another call does. Cheap, runs no SQL. */
+ * another call does. Cheap; asks the server if several processes may have the database open. */
 struct store_key_use;
 struct store_key_use *store_key_enter(struct store *store, const struct store_key *key,
                                       struct problem *problem);
@@ -421,6 +433,9 @@ int64_t store_append_enter(struct store *store, const char *name);
 /* To be called when all rows have arrived: the first call queues the append. Returns whether it may
  * run. */
 bool store_append_run(struct store *store, int64_t append);
+/* Whether an append waits because another process appends to its dataset: store_append_run must be
+ * tried again after some time. */
+bool store_appends_wait(struct store *store);
 /* Frees the place, so that other appends may run. append 0 has no effect. */
 void store_append_leave(struct store *store, int64_t append);
 /* Reads a version. version 0: the newest version. Fails with PROBLEM_UNKNOWN_DATASET if there is

@@ -43,7 +43,7 @@ const struct serving_model *api_model_take(struct http_call *call) {
     struct problem problem = {0};
     const struct serving_model *m =
         serving_get(api_app_of(call)->serving, http_path_param(call, "model"),
-                    api_path_number(call, "version"), &problem);
+                    api_path_number(call, "version"), http_change(call), &problem);
     if (m == NULL) {
         http_reply_problem(call, &problem);
     }

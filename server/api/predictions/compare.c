@@ -103,7 +103,7 @@ static bool take_model(struct compare *c, size_t i) {
     if (!api_may_use_model(c->call, name, &c->problem)) {
         return false;
     }
-    of->m = serving_get(api_app_of(c->call)->serving, name, version, &why);
+    of->m = serving_get(api_app_of(c->call)->serving, name, version, http_change(c->call), &why);
     if (of->m == NULL && why.type == PROBLEM_UNKNOWN_MODEL) {
         model_fault(c, i, "%s", why.detail != NULL ? why.detail : "there is no such model");
     } else if (of->m == NULL) {

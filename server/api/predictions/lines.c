@@ -400,8 +400,8 @@ static bool begin(struct http_call *call, enum api_answer_kind kind) {
     if (!l) {
         return false;
     }
-    l->m =
-        serving_try(l->serving, http_path_param(call, "model"), api_path_number(call, "version"));
+    l->m = serving_try(l->serving, http_path_param(call, "model"), api_path_number(call, "version"),
+                       http_change(call));
     if (!l->m) {
         http_defer(call, load);
     }

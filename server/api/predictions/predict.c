@@ -197,7 +197,8 @@ static void on_pool(struct http_call *call, predict_fn *predict,
 static bool on_io(struct http_call *call, predict_fn *predict) {
     struct api_app *app = api_app_of(call);
     const struct serving_model *m =
-        serving_try(app->serving, http_path_param(call, "model"), api_path_number(call, "version"));
+        serving_try(app->serving, http_path_param(call, "model"), api_path_number(call, "version"),
+                    http_change(call));
     if (!m) {
         return false;
     }

@@ -420,7 +420,7 @@ void api_stored_rows(struct http_call *call, const struct serving_model *m,
     }
     options.keep = how.keep;
     how.format = s->format = api_reply_format(call, &format_ndjson);
-    s->m = serving_get(app->serving, m->name, m->version, &problem);
+    s->m = serving_get(app->serving, m->name, m->version, http_change(call), &problem);
     if (s->m == NULL || !begin(s, call, &how, &options, &problem)) {
         http_reply_problem(call, &problem);
         return;

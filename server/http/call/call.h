@@ -53,6 +53,7 @@ struct call_request {
     struct header_field *kept; /* [n_kept] copy of the header; NULL: ask the library */
     size_t n_kept;
     const char *if_match, *if_none_match; /* all lines, in the arena; NULL: none */
+    int64_t change;                       /* Discern-Change; 0: none */
     const char *scheme, *host;            /* as trusted proxies name them; NULL: they do not */
     const char *client;                   /* address of the client in front of trusted proxies */
     struct address client_address;        /* the same address in binary form */

@@ -7,6 +7,7 @@
 #include "http/call/stream.h"
 #include "http/library_quirks.h"
 #include "http/server.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,6 +200,15 @@ static const char *vary_of(const struct http_server *server) {
                                                 : "Accept, Accept-Encoding";
 }
 
+static bool each_change(const struct http_server *server,
+                        bool (*each)(void *arg, const char *name, const char *value), void *arg) {
+    char text[24];
+    const int64_t change =
+        server->settings.change != NULL ? server->settings.change(server->app) : 0;
+    (void)snprintf(text, sizeof text, "%" PRId64, change);
+    return change == 0 || each(arg, "Discern-Change", text);
+}
+
 bool reply_each_header(const struct http_call *call,
                        bool (*each)(void *arg, const char *name, const char *value), void *arg) {
     const struct reply *reply = &call->reply;
@@ -209,10 +219,12 @@ bool reply_each_header(const struct http_call *call,
     ok = ok && each(arg, "Vary", vary_of(call->server));
     ok = ok && each(arg, "X-Content-Type-Options", "nosniff");
     ok = ok && each(arg, "X-Request-Id", call->request.id);
+    ok = ok && each_change(call->server, each, arg);
     if (call->request.cross_origin != NULL) {
         ok = ok && each(arg, "Access-Control-Allow-Origin", call->request.cross_origin);
         ok = ok && each(arg, "Access-Control-Expose-Headers",
-                        "Allow, Discern-Ignored, Discern-Refused, Discern-Rows, Discern-Truncated, "
+                        "Allow, Discern-Change, Discern-Ignored, Discern-Refused, Discern-Rows, "
+                        "Discern-Truncated, "
                         "Discern-Unchanged, Discern-Unseen, Discern-Warnings, ETag, "
                         "Idempotent-Replayed, Link, Location, Retry-After, X-Request-Id");
     }

@@ -87,6 +87,10 @@ unsigned http_idempotency_key(const struct http_call *call, const char **value) 
     return call->request.headers.n_idempotency_key;
 }
 
+int64_t http_change(const struct http_call *call) {
+    return call->request.change;
+}
+
 enum http_peer http_peer(const struct http_call *call, const char **text) {
     return tls_peer(call->connection, text);
 }

@@ -1,7 +1,7 @@
 /* Lingering closes. */
 #include "http/net/linger.h"
 #include "base/process/clock.h"
-#include "http/net/wake_pipe.h"
+#include "base/process/wake_pipe.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>

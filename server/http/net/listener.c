@@ -3,10 +3,10 @@
 #include "http/net/listener.h"
 #include "base/log/log.h"
 #include "base/process/clock.h"
+#include "base/process/wake_pipe.h"
 #include "http/body/body.h"
 #include "http/net/admission.h"
 #include "http/net/sockets.h"
-#include "http/net/wake_pipe.h"
 #include "http/server.h"
 #include <errno.h>
 #include <netinet/in.h>
@@ -150,7 +150,7 @@ static bool accept_some(struct http_server *server, bool health, int listening, 
             return true;
         }
         server->listener.complained = false;
-        if (!sockets_set_flags(fd)) {
+        if (!descriptor_set_flags(fd)) {
             (void)close(fd);
             continue;
         }

@@ -1,5 +1,6 @@
 /* Makes the listening sockets. */
 #include "http/net/sockets.h"
+#include "base/process/wake_pipe.h"
 #include "http/http.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -17,12 +18,6 @@
 #define FIRST_INHERITED 3 /* systemd's first descriptor */
 
 #define HOST_SIZE 256
-
-bool sockets_set_flags(int fd) {
-    int flags = fcntl(fd, F_GETFL);
-    return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0 &&
-           fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
-}
 
 /* Stores the address of the socket in the listener. */
 static bool describe(struct listener *l, int fd) {
@@ -51,7 +46,7 @@ static bool describe(struct listener *l, int fd) {
 }
 
 static bool take(struct listener *l, int fd) {
-    if (!sockets_set_flags(fd) || listen(fd, BACKLOG) != 0 || (l->n == 0 && !describe(l, fd))) {
+    if (!descriptor_set_flags(fd) || listen(fd, BACKLOG) != 0 || (l->n == 0 && !describe(l, fd))) {
         return false;
     }
     l->fds[l->n++] = fd;

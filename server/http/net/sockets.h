@@ -4,7 +4,6 @@
 
 #include "http/net/listener.h"
 
-bool sockets_set_flags(int fd); /* non-blocking, closed on exec */
 /* Listens on an address: "127.0.0.1:8080", "[::]:8080", "localhost:0", "unix:PATH". */
 bool sockets_listen(struct listener *listener, const char *address, struct problem *problem);
 /* Whether systemd has passed sockets to this process. */

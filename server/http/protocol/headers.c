@@ -34,6 +34,7 @@ static const struct known KNOWN_HEADERS[] = {
     KNOWN("If-Match", if_match),
     KNOWN("If-None-Match", if_none_match),
     KNOWN("Idempotency-Key", idempotency_key),
+    KNOWN("Discern-Change", change),
     KNOWN("Access-Control-Request-Method", preflight),
 };
 
@@ -89,6 +90,7 @@ static enum MHD_Result take(void *cls, enum MHD_ValueKind kind, const char *name
         h->n_transfer_encoding += field == &h->transfer_encoding;
         h->n_authorization += field == &h->authorization;
         h->n_idempotency_key += field == &h->idempotency_key;
+        h->n_change += field == &h->change;
         h->n_forwarding += field == &h->forwarded || field == &h->x_forwarded_for ||
                            field == &h->x_forwarded_host || field == &h->x_forwarded_proto;
         break;

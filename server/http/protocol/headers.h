@@ -35,6 +35,7 @@ struct headers {
     const char *if_match;
     const char *if_none_match;
     const char *idempotency_key;
+    const char *change;    /* Discern-Change */
     const char *preflight; /* Access-Control-Request-Method */
     unsigned n_host;       /* n_…: number of fields with this name */
     unsigned n_origin;
@@ -43,6 +44,7 @@ struct headers {
     unsigned n_content_encoding;
     unsigned n_authorization;
     unsigned n_idempotency_key;
+    unsigned n_change;
     unsigned n_forwarding; /* Forwarded and X-Forwarded-… */
     size_t n;              /* number of fields */
     size_t bytes;          /* bytes of all names and values, with ": " and line ends */

@@ -6,6 +6,9 @@
 #include "http/protocol/forwarded.h"
 #include "http/protocol/origin.h"
 #include "http/server.h"
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -126,10 +129,10 @@ static void answer_options(struct http_call *call, const char *allow) {
     http_reply_header(call, "Allow", allow);
     if (call->request.cross_origin != NULL && call->request.headers.preflight != NULL) {
         http_reply_header(call, "Access-Control-Allow-Methods", allow);
-        http_reply_header(
-            call, "Access-Control-Allow-Headers",
-            "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
-            "X-Request-Id");
+        http_reply_header(call, "Access-Control-Allow-Headers",
+                          "Authorization, Content-Type, Discern-Change, Idempotency-Key, If-Match, "
+                          "If-None-Match, "
+                          "Last-Event-ID, X-Request-Id");
         http_reply_header(call, "Access-Control-Max-Age", "600");
     }
     http_reply_empty(call, 204);
@@ -153,6 +156,22 @@ static bool take_conditions(struct http_call *call, struct problem *problem) {
         }
     }
     return true;
+}
+
+/* Reads Discern-Change. */
+static bool take_change(struct http_call *call, struct problem *problem) {
+    const struct headers *h = &call->request.headers;
+    char *end = NULL;
+    if (h->change == NULL) {
+        return true;
+    }
+    errno = 0;
+    call->request.change = strtoll(h->change, &end, 10);
+    return (h->n_change == 1 && isdigit((unsigned char)h->change[0]) && *end == '\0' &&
+            errno == 0) ||
+           problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "Discern-Change must be one number, as an answer had it, got \"%.40s\"%s",
+                       h->change, h->n_change > 1 ? " and others" : "");
 }
 
 /* Returns true if request.match.route handles the request, false if there is a problem or the reply
@@ -194,7 +213,7 @@ static bool route(struct http_call *call, struct problem *problem) {
         return false;
     }
     bool (*admit)(struct http_call *) = call->server->settings.admit;
-    return take_conditions(call, problem) &&
+    return take_conditions(call, problem) && take_change(call, problem) &&
            target_parse_query(&call->request.target, &call->arena, problem) &&
            (admit == NULL || admit(call));
 }

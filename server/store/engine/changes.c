@@ -39,29 +39,76 @@ void store_ring_begin(struct store_ring *ring, const struct store_change *change
     pthread_mutex_unlock(&ring->mutex);
 }
 
-void store_ring_end(struct store_ring *ring, struct store_change *changes, size_t n) {
+/* The mutex is held. */
+static void add(struct store_ring *ring, const struct store_change *change) {
+    struct store_change *place = &ring->changes[++ring->last % STORE_RING_SIZE];
+    *place = *change;
+    place->seq = ring->last;
+    pthread_cond_broadcast(&ring->cond);
+}
+
+/* The mutex is held. */
+static void lose(struct store_ring *ring) {
+    const struct store_change none = {.kind = STORE_CHANGE_DATASET}; /* a change of no dataset */
+    for (size_t i = 0; i < STORE_RING_SIZE; i++) {
+        add(ring, &none);
+    }
+}
+
+/* The mutex is held. */
+static void follow(struct store_ring *ring, const struct store_change *change, int64_t number) {
+    if (number <= ring->followed) {
+        return;
+    }
+    if (number > ring->followed + 1) {
+        lose(ring);
+    }
+    add(ring, change);
+    ring->followed = number;
+}
+
+void store_ring_end(struct store_ring *ring, struct store_change *changes, size_t n,
+                    int64_t first) {
     pthread_mutex_lock(&ring->mutex);
     ring->committing = NULL;
     ring->n_committing = 0;
     for (size_t i = 0; i < n; i++) {
-        changes[i].seq = ++ring->last;
-        ring->changes[ring->last % STORE_RING_SIZE] = changes[i];
-    }
-    if (n > 0) {
-        pthread_cond_broadcast(&ring->cond);
+        if (first > 0) {
+            follow(ring, &changes[i], first + (int64_t)i);
+        } else {
+            add(ring, &changes[i]);
+        }
     }
     pthread_mutex_unlock(&ring->mutex);
 }
 
+void store_ring_follow(struct store_ring *ring, const struct store_change *change, int64_t number) {
+    pthread_mutex_lock(&ring->mutex);
+    follow(ring, change, number);
+    pthread_mutex_unlock(&ring->mutex);
+}
+
+int64_t store_ring_followed(struct store_ring *ring) {
+    return atomic_load(&ring->followed);
+}
+
+void store_ring_restart(struct store_ring *ring, int64_t number) {
+    pthread_mutex_lock(&ring->mutex);
+    lose(ring);
+    ring->followed = number;
+    atomic_store(&ring->seen, number);
+    pthread_mutex_unlock(&ring->mutex);
+}
+
+void store_ring_see(struct store_ring *ring, int64_t number) {
+    int64_t seen = atomic_load(&ring->seen);
+    while (number > seen && !atomic_compare_exchange_weak(&ring->seen, &seen, number)) {
+    }
+}
+
 void store_ring_lose(struct store_ring *ring) {
     pthread_mutex_lock(&ring->mutex);
-    for (size_t i = 0; i < STORE_RING_SIZE; i++) {
-        ring->last++;
-        /* a change of no dataset */
-        ring->changes[ring->last % STORE_RING_SIZE] =
-            (struct store_change){.seq = ring->last, .kind = STORE_CHANGE_DATASET};
-    }
-    pthread_cond_broadcast(&ring->cond);
+    lose(ring);
     pthread_mutex_unlock(&ring->mutex);
 }
 
@@ -89,9 +136,10 @@ int64_t store_changes_last(struct store *store) {
 
 int64_t store_changes_look(struct store *store, const char *model, bool *committing) {
     struct store_ring *ring = &store->ring;
-    *committing = false;
     pthread_mutex_lock(&ring->mutex);
     int64_t last = ring->last;
+    /* a read has seen a change of another process, which is not in the ring yet */
+    *committing = atomic_load(&ring->seen) > ring->followed;
     for (size_t i = 0; i < ring->n_committing; i++) {
         const struct store_change *change = &ring->committing[i];
         *committing =
@@ -99,6 +147,22 @@ int64_t store_changes_look(struct store *store, const char *model, bool *committ
     }
     pthread_mutex_unlock(&ring->mutex);
     return last;
+}
+
+int64_t store_changes_seen(struct store *store) {
+    const int64_t followed = store_ring_followed(&store->ring);
+    const int64_t seen = atomic_load(&store->ring.seen);
+    return seen > followed ? seen : followed;
+}
+
+bool store_changes_reach(struct store *store, int64_t number, struct problem *problem) {
+    const struct store_sharing *sharing = store->engine->sharing;
+    return sharing == NULL || store_ring_followed(&store->ring) >= number ||
+           sharing->follow(store, problem);
+}
+
+bool store_changes_reached(struct store *store, int64_t number) {
+    return store->engine->sharing == NULL || store_ring_followed(&store->ring) >= number;
 }
 
 int64_t store_changes_wait(struct store *store, int64_t since, int64_t timeout_ms) {

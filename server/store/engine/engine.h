@@ -30,6 +30,7 @@ struct store_connection {
     const struct store_engine *engine;
     enum store_failure failure; /* the most severe failure since the owner cleared it */
     bool lost_full;             /* LOST: for lack of room */
+    int64_t seen; /* number of the newest change that a read sees; 0: changes have no numbers */
 };
 
 /* The type of a value in a row. */
@@ -41,11 +42,44 @@ enum store_begin {
     STORE_BEGIN_DURABLE /* the commit is on the disk when it returns */
 };
 
+/* What several processes of one database must not do at the same time. */
+enum store_hold {
+    STORE_HOLD_VERSION, /* read a dataset version: any number of holders; the sweep is excluded */
+    STORE_HOLD_KEY,     /* run a request with an idempotency key */
+    STORE_HOLD_APPEND   /* append to a dataset */
+};
+
+/* The functions of an engine whose databases several processes may have open. */
+struct store_sharing {
+    /* Starts and ends the thread that learns of the changes of the other processes. */
+    bool (*start)(struct store *store, struct problem *problem);
+    void (*stop)(struct store *store);
+    /* In a transaction of the writer thread, after BEGIN: waits until no other process writes and
+     * adds the changes of the others to the ring. Sets store->clock_ahead. Until the end of the
+     * transaction no other process writes anything but chunks. */
+    void (*enter)(struct store *store, struct problem *problem);
+    /* Before COMMIT: inserts the changes of the transaction for the other processes. Returns the
+     * number of the first. */
+    int64_t (*publish)(struct store *store, const struct store_change *changes, size_t n,
+                       struct problem *problem);
+    /* Adds the changes to the ring that the other processes have committed until now. Any thread. */
+    bool (*follow)(struct store *store, struct problem *problem);
+    /* Holds something until `release` or the end of the process, any number of times. Returns false
+     * if another process holds it, or after setting the problem. Any thread. */
+    bool (*hold)(struct store *store, enum store_hold what, const char *name,
+                 struct problem *problem);
+    void (*release)(struct store *store, enum store_hold what, const char *name);
+    /* In a transaction of the writer thread: whether a process reads the dataset version. */
+    bool (*is_read)(struct store_tx *tx, int64_t version);
+    /* In a transaction of the writer thread: deletes changes that all processes know. */
+    void (*prune)(struct store_tx *tx);
+};
+
 struct store_engine {
     /* ---- the database ---- */
     /* Creates or opens the database, sets store->name, store->own and writer.connection, and
-     * applies the migrations. Fails while another process has the database open. On failure, close
-     * is called. */
+     * applies the migrations. Fails while another process has the database open and the engine has no
+     * sharing. On failure, close is called. */
     bool (*open)(struct store *store, const struct store_settings *settings,
                  struct problem *problem);
     /* Sets store->name to an existing database, so that `connect` can be called. Changes
@@ -116,6 +150,9 @@ struct store_engine {
     /* After STORE_FAILURE_LOST: opens the database again. Returns false if that is not possible
      * now; it is called again later. */
     bool (*reopen)(struct store *store);
+
+    /* ---- several processes with one database; NULL: one process at a time has it open ---- */
+    const struct store_sharing *sharing;
 
     /* ---- whole databases: the functions of copies.h ---- */
     bool (*backs_up)(struct problem *problem); /* store_backup_possible */

@@ -132,6 +132,7 @@ static bool begin(struct store_read *r, struct store_reader *reader, struct prob
         }
         r->connection = reader->connection;
         if (r->connection != NULL && engine->begin(r->connection, STORE_BEGIN_READ, &own)) {
+            store_ring_see(&r->store->ring, r->connection->seen);
             return true;
         }
         drop_lost(reader);

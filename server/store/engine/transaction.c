@@ -4,9 +4,30 @@
 #include "store/engine/writes.h"
 #include "store/internal.h"
 
-static bool begin(struct store_writer *w, bool durable, struct problem *problem) {
-    return w->connection->engine->begin(w->connection,
-                                        durable ? STORE_BEGIN_DURABLE : STORE_BEGIN_LAZY, problem);
+/* apart: as in struct store_work. */
+static bool begin(struct store *store, bool durable, bool apart, struct problem *problem) {
+    const struct store_writer *w = &store->writer;
+    const struct store_sharing *sharing = store->engine->sharing;
+    if (!w->connection->engine->begin(w->connection,
+                                      durable ? STORE_BEGIN_DURABLE : STORE_BEGIN_LAZY, problem)) {
+        return false;
+    }
+    if (sharing != NULL && !apart) {
+        sharing->enter(store, problem);
+    }
+    return problem->type == PROBLEM_NONE;
+}
+
+/* Commits. Returns the number of the first change in the database; 0: it has none. */
+static int64_t commit(struct store *store, struct problem *problem) {
+    const struct store_writer *w = &store->writer;
+    const struct store_sharing *sharing = store->engine->sharing;
+    int64_t first = 0;
+    if (sharing != NULL && w->n_changes > 0) {
+        first = sharing->publish(store, w->changes, w->n_changes, problem);
+    }
+    STORE_RUN(w->connection, problem, "COMMIT", STORE_NO_VALUES);
+    return first;
 }
 
 static bool in_transaction(const struct store_writer *w) {
@@ -26,7 +47,7 @@ static void run_one(struct store *store, struct store_work *work) {
     struct store_tx tx = {.store = store,
                           .connection = store->writer.connection,
                           .problem = work->problem,
-                          .now = clock_real_ms()};
+                          .now = clock_real_ms() + store->clock_ahead};
     if (!work->problem->type) {
         work->run(&tx, work->arg);
     }
@@ -91,20 +112,21 @@ void store_run_group(struct store *store, struct store_work *works, struct metri
     struct problem problem = {0};
     const bool lost = w->lost;
     bool durable = false;
+    int64_t first = 0;
     for (struct store_work *work = works; work; work = work->next) {
         durable = durable || !work->lazy;
     }
     w->n_changes = 0;
-    if (store_writes_allowed(store, &problem) && begin(w, durable, &problem)) {
+    if (store_writes_allowed(store, &problem) && begin(store, durable, works->apart, &problem)) {
         run_all(store, works, &problem);
         store_ring_begin(&store->ring, w->changes, w->n_changes);
-        STORE_RUN(w->connection, &problem, "COMMIT", STORE_NO_VALUES);
+        first = commit(store, &problem);
     }
     if (problem.type) {
         roll_back(w);
         fail_all(works, &problem);
     }
-    store_ring_end(&store->ring, w->changes, problem.type ? 0 : w->n_changes);
+    store_ring_end(&store->ring, w->changes, problem.type ? 0 : w->n_changes, first);
     problem_done(&problem);
     store_writes_note(store);
     if (w->lost && !lost) {

@@ -88,7 +88,7 @@ bool store_write_lazy(struct store *store, store_tx_fn fn, void *arg, struct pro
 
 bool store_writer_push_bulk(struct store *store, struct store_work *work) {
     struct store_writer *writer = &store->writer;
-    work->lazy = true;
+    work->lazy = work->apart = true;
     work->queued_ns = clock_monotonic_ns();
     pthread_mutex_lock(&writer->mutex);
     queue_push(&writer->bulk, work);
@@ -145,6 +145,9 @@ static void answer(struct store_writer *w, uint64_t asked) {
 
 static void renew(struct store_tx *tx, void *arg) {
     (void)arg;
+    if (tx->store->engine->sharing != NULL) {
+        store_jobs_renew(tx);
+    }
     STORE_RUN(
         tx->connection, tx->problem,
         "UPDATE parts SET lease_until = ?1 WHERE state = ?3 AND owner = ?2 AND " STORE_INTACT_PARTS(
@@ -202,7 +205,7 @@ static void keep_house(struct store *store, bool asked) {
     if (now >= w->keep_alive_ns) {
         struct problem problem = {0};
         w->keep_alive_ns = now + store->lease_ms * 1000000 / 3;
-        if (store_parts_alive(&store->parts)) {
+        if (store_parts_alive(&store->parts) || store->engine->sharing != NULL) {
             store_writer_transact(store, renew, NULL, false, &problem);
         }
         problem_done(&problem);

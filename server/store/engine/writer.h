@@ -41,6 +41,9 @@ struct store_work {
     size_t bytes; /* bulk items: bytes that count against bulk_limit */
     /* STORE_BEGIN_LAZY: a power failure may undo the transaction */
     bool lazy;
+    /* other processes may write at the same time: it inserts what no other process knows of, and
+     * records no change */
+    bool apart;
     /* time when the item was queued, for the latency histogram */
     int64_t queued_ns;
     size_t mark; /* number of changes recorded before this item */

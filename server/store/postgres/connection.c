@@ -12,9 +12,18 @@ static bool is_of(const char *state, const char *prefix) {
     return strncmp(state, prefix, strlen(prefix)) == 0;
 }
 
+/* Whether a retry may succeed: a deadlock, lock_timeout, the server lacks memory or another
+ * resource, or another daemon has removed what a chunk belongs to (23503): the daemon has not
+ * renewed its lease in time. */
+static bool is_passing(const char *state) {
+    return is_of(state, "40") || is_of(state, "53") || strcmp(state, "55P03") == 0 ||
+           strcmp(state, "23503") == 0;
+}
+
 /* Whether a retry would fail too: the value or the data violate a rule, or are damaged. */
 static bool is_permanent(const char *state) {
-    return is_of(state, "22") || is_of(state, "23") || is_of(state, "42") || is_of(state, "XX");
+    return !is_passing(state) &&
+           (is_of(state, "22") || is_of(state, "23") || is_of(state, "42") || is_of(state, "XX"));
 }
 
 /* Whether the connection is of no more use: it is closed, the server ends or an operator ends the
@@ -22,12 +31,6 @@ static bool is_permanent(const char *state) {
 static bool is_lost(const PGconn *conn, const char *state) {
     return conn == NULL || PQstatus(conn) != CONNECTION_OK || is_of(state, "57P") ||
            strcmp(state, "25006") == 0;
-}
-
-/* Whether a retry may succeed: a deadlock, lock_timeout, or the server lacks memory or another
- * resource. */
-static bool is_passing(const char *state) {
-    return is_of(state, "40") || is_of(state, "53") || strcmp(state, "55P03") == 0;
 }
 
 static void raise(struct store_connection *c, enum store_failure failure) {
@@ -86,6 +89,20 @@ bool store_postgres_exec(struct store_connection *c, const char *sql, struct pro
     const ExecStatusType status = PQresultStatus(result);
     const bool good = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
     if (!good) {
+        (void)store_postgres_failed(c, result, sql, problem);
+    }
+    PQclear(result);
+    return good;
+}
+
+bool store_postgres_begin_read(struct store_connection *c, struct problem *problem) {
+    static const char sql[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
+                              "SELECT coalesce(max(seq), 0) FROM changes";
+    PGresult *result = PQexec(store_postgres_of(c)->conn, sql);
+    const bool good = PQresultStatus(result) == PGRES_TUPLES_OK;
+    if (good) {
+        c->seen = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+    } else {
         (void)store_postgres_failed(c, result, sql, problem);
     }
     PQclear(result);

@@ -43,6 +43,8 @@ struct store_connection *store_postgres_connect(const char *uri, struct problem 
 void store_postgres_disconnect(struct store_connection *c); /* NULL is allowed */
 /* Whether the connection is open. If not, raises its failure. Not called while a statement runs. */
 bool store_postgres_alive(struct store_connection *c);
+/* Begins a read in one message to the server, and sets c->seen. */
+bool store_postgres_begin_read(struct store_connection *c, struct problem *problem);
 /* Runs SQL text of several statements without parameters. No effect if the problem is set. */
 bool store_postgres_exec(struct store_connection *c, const char *sql, struct problem *problem);
 /* Logs the error of a result (NULL: of the connection), raises the failure of the connection, and

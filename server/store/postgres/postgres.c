@@ -1,11 +1,9 @@
 /* Opens and closes a database of PostgreSQL, and lists the functions of the engine. */
 #include "store/postgres/postgres.h"
 #include "base/log/log.h"
+#include "base/process/clock.h"
+#include "store/postgres/share.h"
 #include <time.h>
-
-/* The writer's connection holds this lock ("Discern" in ASCII) until it ends, so that one daemon at a
- * time has the database open. Locks of other databases of the server are others. */
-#define LOCK "19256242726072942"
 
 /* Each after 100 ms: the server needs a moment to see that a daemon that was killed has ended. */
 enum { LOCK_TRIES = 30 };
@@ -13,6 +11,8 @@ enum { LOCK_TRIES = 30 };
 /* The database of an open store, store->own. */
 struct database {
     char *uri;
+    bool alone; /* as in struct store_settings */
+    struct store_share share;
 };
 
 /* ---- open ---- */
@@ -21,16 +21,28 @@ static struct database *database_of(struct store *store) {
     return store->own;
 }
 
-/* Takes the lock for the life of the connection. tries: at least 1. */
-static bool lock(struct store_connection *c, const char *name, int tries, struct problem *problem) {
+struct store_share *store_postgres_share(struct store *store) {
+    return &database_of(store)->share;
+}
+
+/* Takes the lock OPEN for the life of the connection: shared, or alone. tries: at least 1. */
+static bool lock(struct store_connection *c, const char *name, bool alone, int tries,
+                 struct problem *problem) {
     const struct timespec pause = {.tv_nsec = 100000000};
     int64_t locked = 0;
     for (int i = 0; i < tries && !locked && problem->type == PROBLEM_NONE; i++) {
         if (i > 0) {
             nanosleep(&pause, NULL);
         }
-        locked = STORE_ASK(c, problem, 0, "SELECT CAST(pg_try_advisory_lock(" LOCK ") AS INTEGER)",
-                           STORE_NO_VALUES);
+        locked =
+            alone ? STORE_ASK(c, problem, 0,
+                              "SELECT CAST(pg_try_advisory_lock(" STORE_POSTGRES_OPEN ") AS "
+                              "INTEGER)",
+                              STORE_NO_VALUES)
+                  : STORE_ASK(c, problem, 0,
+                              "SELECT CAST(pg_try_advisory_lock_shared(" STORE_POSTGRES_OPEN ") AS "
+                              "INTEGER)",
+                              STORE_NO_VALUES);
     }
     if (problem->type != PROBLEM_NONE || locked) {
         return problem->type == PROBLEM_NONE;
@@ -40,12 +52,14 @@ static bool lock(struct store_connection *c, const char *name, int tries, struct
                                   "d ON d.oid = l.database WHERE l.locktype = 'advisory' AND "
                                   "d.datname = current_database() AND l.granted AND "
                                   "(CAST(l.classid AS BIGINT) << 32) + CAST(l.objid AS BIGINT) "
-                                  "= " LOCK,
+                                  "= " STORE_POSTGRES_OPEN,
                                   STORE_NO_VALUES);
     return problem_set(problem, PROBLEM_UNAVAILABLE,
-                       "the database \"%s\" is in use: another daemon has it open, with the "
-                       "connection of pid %lld on the server",
-                       name, (long long)pid);
+                       "the database \"%s\" is in use: %s has it open, with the connection of "
+                       "pid %lld on the server",
+                       name,
+                       alone ? "a daemon" : "discernd copy, or a daemon of an earlier release,",
+                       (long long)pid);
 }
 
 /* Connects to the database and sets store->own and store->name. Returns NULL on failure. */
@@ -58,7 +72,25 @@ static struct store_connection *reach(struct store *store, const char *uri,
         problem_no_memory(problem);
         return NULL;
     }
-    return store_postgres_connect(d->uri, problem);
+    return store_share_init(&d->share, problem) ? store_postgres_connect(d->uri, problem) : NULL;
+}
+
+/* The server ends a transaction of the writer whose daemon does not go on: the others wait for it. */
+static bool limit_writer(struct store *store, struct store_connection *c, struct problem *problem) {
+    return database_of(store)->alone ||
+           store_postgres_exec(c, "SET idle_in_transaction_session_timeout = '10s'", problem);
+}
+
+/* Applies the missing migrations, while no other daemon does. */
+static bool migrate(struct store_connection *c, struct problem *problem) {
+    struct problem ignored = {0};
+    STORE_RUN(c, problem, "SELECT 1 FROM pg_advisory_lock(" STORE_POSTGRES_MIGRATE ")",
+              STORE_NO_VALUES);
+    (void)(problem->type == PROBLEM_NONE && store_postgres_migrate(c, problem));
+    STORE_RUN(c, &ignored, "SELECT CAST(pg_advisory_unlock(" STORE_POSTGRES_MIGRATE ") AS INTEGER)",
+              STORE_NO_VALUES);
+    problem_done(&ignored);
+    return problem->type == PROBLEM_NONE;
 }
 
 static bool find_database(struct store *store, const char *uri, struct problem *problem) {
@@ -75,9 +107,11 @@ static bool open_database(struct store *store, const struct store_settings *sett
     if (c == NULL) {
         return false;
     }
+    database_of(store)->alone = settings->alone;
     store_postgres_of(c)->opening = true;
-    const bool good =
-        lock(c, store->name, LOCK_TRIES, problem) && store_postgres_migrate(c, problem);
+    const bool good = lock(c, store->name, settings->alone, LOCK_TRIES, problem) &&
+                      migrate(c, problem) && limit_writer(store, c, problem) &&
+                      store_share_begin(store, c, problem);
     store_postgres_of(c)->opening = false;
     return good;
 }
@@ -91,6 +125,7 @@ static void close_database(struct store *store) {
     store_postgres_disconnect(store->writer.connection);
     store->writer.connection = NULL;
     if (d != NULL) {
+        store_share_done(&d->share);
         free(d->uri);
         free(d);
     }
@@ -125,8 +160,7 @@ static bool begin(struct store_connection *c, enum store_begin kind, struct prob
     struct store_postgres *own = store_postgres_of(c);
     const bool durable = kind == STORE_BEGIN_DURABLE;
     if (kind == STORE_BEGIN_READ) {
-        return STORE_RUN(c, problem, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-                         STORE_NO_VALUES);
+        return store_postgres_begin_read(c, problem);
     }
     if (durable != own->durable) {
         store_postgres_exec(c,
@@ -142,11 +176,6 @@ static bool begin(struct store_connection *c, enum store_begin kind, struct prob
 static bool in_transaction(struct store_connection *c) {
     const PGTransactionStatusType status = PQtransactionStatus(store_postgres_of(c)->conn);
     return status == PQTRANS_INTRANS || status == PQTRANS_INERROR || status == PQTRANS_ACTIVE;
-}
-
-static int64_t take_blobs(struct store_tx *tx, int64_t n) {
-    return STORE_ASK(tx->connection, tx->problem, 0,
-                     "UPDATE blob_ids SET next = next + ?1 RETURNING next - ?1", store_int(n));
 }
 
 /* The commit of a transaction with a number is written to the log of the server. */
@@ -188,18 +217,21 @@ static void retract(struct store *store) {
     (void)store;
 }
 
-/* Fails if another daemon has the database open now, or if one has changed its tables since the
- * connection was lost. */
+/* Fails if another process keeps daemons out now, or if one has changed the tables since the
+ * connection was lost. The other daemons may not have renewed their leases meanwhile, either: they
+ * get time for that. */
 static bool reopen(struct store *store) {
     struct problem problem = {0};
     store_postgres_disconnect(store->writer.connection);
     struct store_connection *c = store_postgres_connect(database_of(store)->uri, &problem);
     if (c != NULL &&
-        (!lock(c, store->name, 1, &problem) || !store_postgres_check_schema(c, &problem))) {
+        (!lock(c, store->name, database_of(store)->alone, 1, &problem) ||
+         !store_postgres_check_schema(c, &problem) || !limit_writer(store, c, &problem))) {
         store_postgres_disconnect(c);
         c = NULL;
     }
     store->writer.connection = c;
+    store->expire_ns = clock_monotonic_ns() + store->lease_ms * 1000000;
     if (problem.type != PROBLEM_NONE) {
         log_warn("store.reopen", log_str("problem", problem.detail));
     }
@@ -228,7 +260,7 @@ const struct store_engine store_postgres_engine = {.open = open_database,
                                                    .small_blob = INT64_MAX,
                                                    .begin = begin,
                                                    .in_transaction = in_transaction,
-                                                   .take_blobs = take_blobs,
+                                                   .take_blobs = store_share_blobs,
                                                    .tend = tend,
                                                    .holds = has_none,
                                                    .has_idle_work = has_none,
@@ -237,6 +269,7 @@ const struct store_engine store_postgres_engine = {.open = open_database,
                                                    .touch = touch,
                                                    .retract = retract,
                                                    .reopen = reopen,
+                                                   .sharing = &store_postgres_sharing,
                                                    .backs_up = store_postgres_backs_up,
                                                    .backup = store_postgres_backup,
                                                    .backup_file = store_postgres_backup_file,

@@ -1,4 +1,4 @@
-/* The engine for PostgreSQL: a database on a server, which one daemon at a time has open. */
+/* The engine for PostgreSQL: a database on a server, which several daemons may have open. */
 #ifndef STORE_POSTGRES_H
 #define STORE_POSTGRES_H
 
@@ -6,6 +6,9 @@
 #include "store/postgres/connection.h"
 
 extern const struct store_engine store_postgres_engine;
+/* What an open database has for several daemons. */
+struct store_share;
+struct store_share *store_postgres_share(struct store *store);
 
 /* uri.c: whether the name of a database is a URI of PostgreSQL. */
 bool store_postgres_names(const char *database);

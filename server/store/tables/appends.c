@@ -79,6 +79,35 @@ static bool is_next(const struct store_appends *appends, const struct store_appe
     return own->n_before == 0 && n_turns < STORE_APPENDS_RUNNING;
 }
 
+/* Takes the turn among the appends of all processes to this dataset. The place of the append is that
+ * of the caller, and does not change meanwhile. If another process appends, or the server does not
+ * answer, the append does not run yet. */
+static bool hold(struct store *store, struct store_append *own) {
+    struct store_appends *appends = &store->appends;
+    const struct store_sharing *sharing = store->engine->sharing;
+    struct problem ignored = {0};
+    if (sharing == NULL) {
+        return true;
+    }
+    const bool held = sharing->hold(store, STORE_HOLD_APPEND, own->name, &ignored);
+    problem_done(&ignored);
+    pthread_mutex_lock(&appends->mutex);
+    own->running = own->held = held;
+    appends->n_waiting += !held && !own->waits;
+    appends->n_waiting -= held && own->waits;
+    own->waits = !held;
+    pthread_mutex_unlock(&appends->mutex);
+    return held;
+}
+
+bool store_appends_wait(struct store *store) {
+    struct store_appends *appends = &store->appends;
+    pthread_mutex_lock(&appends->mutex);
+    const bool wait = appends->n_waiting > 0;
+    pthread_mutex_unlock(&appends->mutex);
+    return wait;
+}
+
 bool store_append_run(struct store *store, int64_t append) {
     struct store_appends *appends = &store->appends;
     pthread_mutex_lock(&appends->mutex);
@@ -86,11 +115,15 @@ bool store_append_run(struct store *store, int64_t append) {
     if (own != NULL && own->order == 0) {
         queue(appends, own);
     }
+    bool turn = false;
     if (own != NULL && !own->running) {
-        own->running = is_next(appends, own);
+        own->running = turn = is_next(appends, own);
     }
-    const bool runs = own != NULL && own->running;
+    bool runs = own != NULL && own->running;
     pthread_mutex_unlock(&appends->mutex);
+    if (turn && !hold(store, own)) {
+        runs = false;
+    }
     return runs;
 }
 
@@ -98,12 +131,18 @@ void store_append_leave(struct store *store, int64_t append) {
     struct store_appends *appends = &store->appends;
     pthread_mutex_lock(&appends->mutex);
     struct store_append *own = append != 0 ? find(appends, append) : NULL;
+    struct store_append left = {0};
     if (own != NULL) {
         for (size_t i = 0; own->order != 0 && i < STORE_APPENDS_OF_ALL; i++) {
             struct store_append *c = &appends->places[i];
             c->n_before -= is_before(own, c);
         }
+        left = *own;
+        appends->n_waiting -= own->waits;
         *own = (struct store_append){0};
     }
     pthread_mutex_unlock(&appends->mutex);
+    if (left.held) {
+        store->engine->sharing->release(store, STORE_HOLD_APPEND, left.name);
+    }
 }

@@ -281,7 +281,7 @@ static void copy_all(struct store_tx *tx, void *arg) {
 
 bool store_copy(const char *from, const char *to, struct store_copied *copied,
                 struct problem *problem) {
-    const struct store_settings settings = {.path = to};
+    const struct store_settings settings = {.path = to, .alone = true};
     struct store *source = NULL, *target = NULL;
     struct store_read r;
     struct copying c = {.copied = copied, .digest = hash_blake2b_new()};

@@ -15,6 +15,7 @@ enum { KEPT_MS = 24 * 60 * 60 * 1000, EXPIRE_AT_ONCE = 256 };
 struct store_key_use {
     struct store_key_use *next;
     char *owner, *key;
+    char *shared; /* owner and key, as the name of the key for all processes */
 };
 
 void store_keys_init(struct store_keys *keys) {
@@ -30,17 +31,21 @@ static void use_free(struct store_key_use *use) {
     if (use != NULL) {
         free(use->owner);
         free(use->key);
+        free(use->shared);
         free(use);
     }
 }
 
 static struct store_key_use *use_new(const char *owner, const char *key) {
     struct store_key_use *use = calloc(1, sizeof *use);
+    struct buf shared = {0};
     if (use != NULL) {
         use->owner = strdup(owner);
         use->key = strdup(key);
+        buf_printf(&shared, "%s %s", owner, key);
+        use->shared = buf_take(&shared, NULL);
     }
-    if (use != NULL && use->owner != NULL && use->key != NULL) {
+    if (use != NULL && use->owner != NULL && use->key != NULL && use->shared != NULL) {
         return use;
     }
     use_free(use);
@@ -55,6 +60,22 @@ static bool is_used(const struct store_keys *keys, const struct store_key_use *o
         }
     }
     return false;
+}
+
+static void forget(struct store_keys *keys, const struct store_key_use *use) {
+    pthread_mutex_lock(&keys->mutex);
+    struct store_key_use **link = &keys->first;
+    while (*link != use) {
+        link = &(*link)->next;
+    }
+    *link = use->next;
+    pthread_mutex_unlock(&keys->mutex);
+}
+
+/* Whether no other process uses the key. */
+static bool hold(struct store *store, const struct store_key_use *use, struct problem *problem) {
+    const struct store_sharing *sharing = store->engine->sharing;
+    return sharing == NULL || sharing->hold(store, STORE_HOLD_KEY, use->shared, problem);
 }
 
 struct store_key_use *store_key_enter(struct store *store, const struct store_key *key,
@@ -72,14 +93,19 @@ struct store_key_use *store_key_enter(struct store *store, const struct store_ke
         keys->first = use;
     }
     pthread_mutex_unlock(&keys->mutex);
-    if (used) {
+    if (!used && hold(store, use, problem)) {
+        return use;
+    }
+    if (!used) {
+        forget(keys, use);
+    }
+    if (problem->type == PROBLEM_NONE) {
         problem_set(problem, PROBLEM_KEY_IN_USE,
                     "a request with Idempotency-Key \"%s\" is in progress; try again later",
                     key->key);
-        use_free(use);
-        return NULL;
     }
-    return use;
+    use_free(use);
+    return NULL;
 }
 
 void store_key_leave(struct store *store, struct store_key_use *use) {
@@ -87,13 +113,10 @@ void store_key_leave(struct store *store, struct store_key_use *use) {
     if (use == NULL) {
         return;
     }
-    pthread_mutex_lock(&keys->mutex);
-    struct store_key_use **link = &keys->first;
-    while (*link != use) {
-        link = &(*link)->next;
+    if (store->engine->sharing != NULL) {
+        store->engine->sharing->release(store, STORE_HOLD_KEY, use->shared);
     }
-    *link = use->next;
-    pthread_mutex_unlock(&keys->mutex);
+    forget(keys, use);
     use_free(use);
 }
 

@@ -1,6 +1,7 @@
 /* Counted pins of dataset versions. */
 #include "store/tables/pins.h"
 #include "store/tables/tables.h"
+#include <inttypes.h>
 
 void store_pins_init(struct store_pins *pins) {
     pthread_mutex_init(&pins->mutex, NULL);
@@ -45,6 +46,12 @@ bool store_pinned(struct store_pins *pins, int64_t version) {
 
 bool store_dataset_pin(struct store *store, int64_t id, struct problem *problem) {
     struct store_pins *pins = &store->pins;
+    const struct store_sharing *sharing = store->engine->sharing;
+    char name[IDS_NAME_SIZE];
+    (void)snprintf(name, sizeof name, "%" PRId64, id);
+    if (sharing != NULL && !sharing->hold(store, STORE_HOLD_VERSION, name, problem)) {
+        return false;
+    }
     pthread_mutex_lock(&pins->mutex);
     struct store_pin *pin = find(pins, id);
     pin = pin != NULL ? pin : add(pins, id);
@@ -52,11 +59,20 @@ bool store_dataset_pin(struct store *store, int64_t id, struct problem *problem)
         pin->count++;
     }
     pthread_mutex_unlock(&pins->mutex);
+    if (pin == NULL && sharing != NULL) {
+        sharing->release(store, STORE_HOLD_VERSION, name);
+    }
     return pin != NULL || problem_no_memory(problem);
 }
 
 void store_dataset_unpin(struct store *store, int64_t id) {
     struct store_pins *pins = &store->pins;
+    const struct store_sharing *sharing = store->engine->sharing;
+    char name[IDS_NAME_SIZE];
+    (void)snprintf(name, sizeof name, "%" PRId64, id);
+    if (sharing != NULL) {
+        sharing->release(store, STORE_HOLD_VERSION, name);
+    }
     pthread_mutex_lock(&pins->mutex);
     struct store_pin *pin = find(pins, id);
     const bool last = pin != NULL && --pin->count == 0;

@@ -4,10 +4,14 @@
 #include "base/process/clock.h"
 #include "store/tables/tables.h"
 
-/* Ends the leases of other owners at once: this process has locked the lock file, so the other
- * processes have ended. */
+/* Ends the leases of other owners at once, unless other processes may have the database open: this
+ * process has locked the lock file, so the others have ended. */
 static void recover(struct store_tx *tx, void *arg) {
     (void)arg;
+    if (tx->store->engine->sharing != NULL) {
+        store_jobs_expire(tx);
+        return;
+    }
     STORE_RUN(
         tx->connection, tx->problem,
         "UPDATE parts SET lease_until = 0 WHERE state = ? AND owner <> ? AND " STORE_INTACT_PARTS(

@@ -36,19 +36,36 @@ void store_part_kill(struct store_tx *tx, int64_t part) {
               store_int(STORE_PART_DEAD), store_int(part));
 }
 
-/* Returns the first deleted version that is not pinned; 0 if there is none. */
+/* Whether a call reads the version, of this process or of another. */
+static bool is_read(struct store_tx *tx, int64_t version) {
+    const struct store_sharing *sharing = tx->store->engine->sharing;
+    return store_pinned(&tx->store->pins, version) ||
+           (sharing != NULL && sharing->is_read(tx, version));
+}
+
+/* Returns the first deleted version that is not read; 0 if there is none. */
 static int64_t find_hidden(struct store_tx *tx) {
+    enum { AT_ONCE = 64 };
     struct store_query q;
-    int64_t found = 0;
-    STORE_QUERY(&q, tx->connection, tx->problem,
-                "SELECT id FROM dataset_versions v WHERE hidden = 1 AND " VERSION_INTACT,
-                STORE_NO_VALUES);
-    while (!found && store_query_row(&q)) {
-        int64_t id = store_query_int(&q, 0);
-        found = store_pinned(&tx->store->pins, id) ? 0 : id;
-    }
-    store_query_end(&q);
-    return found;
+    int64_t ids[AT_ONCE], last = 0;
+    size_t n;
+    do {
+        n = 0;
+        STORE_QUERY(&q, tx->connection, tx->problem,
+                    "SELECT id FROM dataset_versions v WHERE hidden = 1 AND id > ?1 "
+                    "AND " VERSION_INTACT " ORDER BY id LIMIT ?2",
+                    store_int(last), store_int(AT_ONCE));
+        while (n < AT_ONCE && store_query_row(&q)) {
+            last = ids[n++] = store_query_int(&q, 0);
+        }
+        store_query_end(&q);
+        for (size_t i = 0; i < n; i++) {
+            if (!is_read(tx, ids[i])) {
+                return ids[i];
+            }
+        }
+    } while (n == AT_ONCE);
+    return 0;
 }
 
 /* Removes a version. Its parts become dead unless another version shares them. */
@@ -138,6 +155,9 @@ static void step(struct store_tx *tx, void *arg) {
         remove_version(tx, version, sweep);
     } else if (part) {
         remove_chunks(tx, part, sweep);
+    }
+    if (tx->store->engine->sharing != NULL) {
+        tx->store->engine->sharing->prune(tx);
     }
     const bool expired = store_dataset_expire(tx) || store_model_expire(tx) || store_job_expire(tx);
     sweep->worked = store_keys_expire(tx) > 0 || expired || version || part;

@@ -158,9 +158,9 @@ static int64_t publish(struct fixture *f, const char *name, const void *bytes, s
 
 static int64_t version_served(struct fixture *f, const char *name) {
     struct problem problem = {0};
-    const struct serving_model *m = serving_try(f->serving, name, 0);
+    const struct serving_model *m = serving_try(f->serving, name, 0, 0);
     if (!m) {
-        m = serving_get(f->serving, name, 0, &problem);
+        m = serving_get(f->serving, name, 0, 0, &problem);
     }
     if (!m) {
         assert_int_equal(problem.type, PROBLEM_UNKNOWN_MODEL);
@@ -180,9 +180,9 @@ static void live_is_followed_at_once(void **state) {
     fixture_init(&f, 1 << 20);
     assert_int_equal(version_served(&f, "m"), 0);
     assert_int_equal(publish(&f, "m", f.model, f.model_size), 1);
-    assert_null(serving_try(f.serving, "m", 0)); /* not in memory yet */
+    assert_null(serving_try(f.serving, "m", 0, 0)); /* not in memory yet */
     assert_int_equal(version_served(&f, "m"), 1);
-    const struct serving_model *held = serving_try(f.serving, "m", 0);
+    const struct serving_model *held = serving_try(f.serving, "m", 0, 0);
     assert_non_null(held);
     for (int64_t v = 2; v < 20; v++) {
         assert_int_equal(publish(&f, "m", f.model, f.model_size), v);
@@ -194,7 +194,7 @@ static void live_is_followed_at_once(void **state) {
     assert_int_equal(version_served(&f, "m"), 3);
     assert_true(store_model_delete(f.store, NULL, "m", 3, 19, NULL, &problem));
     assert_int_equal(version_served(&f, "m"), 19);
-    assert_null(serving_get(f.serving, "m", 3, &problem));
+    assert_null(serving_get(f.serving, "m", 3, 0, &problem));
     assert_int_equal(problem.type, PROBLEM_UNKNOWN_MODEL);
     problem_done(&problem);
     assert_true(store_model_delete(f.store, NULL, "m", 0, 0, NULL, &problem));
@@ -214,7 +214,7 @@ static void damaged_bytes_are_refused_each_time(void **state) {
     bytes[f.model_size / 2] = (char)(bytes[f.model_size / 2] ^ 1);
     publish(&f, "m", bytes, f.model_size);
     for (int i = 0; i < 2; i++) {
-        assert_null(serving_get(f.serving, "m", 0, &problem));
+        assert_null(serving_get(f.serving, "m", 0, 0, &problem));
         assert_int_equal(problem.type, PROBLEM_INTERNAL);
         problem_done(&problem);
     }
@@ -256,15 +256,15 @@ static void a_commit_under_way(void **state) {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         change.kind = kinds[i];
         store_ring_begin(&f.store->ring, &change, 1);
-        const struct serving_model *m = serving_try(f.serving, "m", 0),
-                                   *other = serving_try(f.serving, "other", 0);
+        const struct serving_model *m = serving_try(f.serving, "m", 0, 0),
+                                   *other = serving_try(f.serving, "other", 0, 0);
         assert_int_equal(m == NULL, kinds[i] == STORE_CHANGE_MODEL);
         assert_non_null(other); /* nothing is committed of this one */
         serving_release(f.serving, m);
         serving_release(f.serving, other);
         assert_int_equal(version_served(&f, "m"), 1);
-        store_ring_end(&f.store->ring, &change, 0); /* it failed */
-        m = serving_try(f.serving, "m", 0);
+        store_ring_end(&f.store->ring, &change, 0, 0); /* it failed */
+        m = serving_try(f.serving, "m", 0, 0);
         assert_non_null(m);
         serving_release(f.serving, m);
     }
@@ -272,7 +272,7 @@ static void a_commit_under_way(void **state) {
 }
 
 static bool is_loaded(struct fixture *f, const char *name, int64_t version) {
-    const struct serving_model *m = serving_try(f->serving, name, version);
+    const struct serving_model *m = serving_try(f->serving, name, version, 0);
     if (m != NULL && version == 0) {
         version = m->version;
     }
@@ -354,7 +354,7 @@ static void the_longest_unused_goes(void **state) {
     assert_int_equal(stats.evictions, 2);
     assert_int_equal(stats.bytes, 3 * size);
     /* one in use stays, though it is the one unused longest */
-    const struct serving_model *held = serving_try(f.serving, "a", 1);
+    const struct serving_model *held = serving_try(f.serving, "a", 1, 0);
     assert_true(is_loaded(&f, "d", 1) && is_loaded(&f, "e", 1));
     assert_int_equal(version_served(&f, "b"), 1);
     assert_true(is_loaded(&f, "a", 1) && !is_loaded(&f, "d", 1));
@@ -493,14 +493,14 @@ static void a_plan_lives_as_long_as_its_model(void **state) {
     assert_true(serving_open(f.store, 1 << 20, &plans, &f.serving, &problem));
     assert_int_equal(publish(&f, "m", f.model, f.model_size), 1);
     atomic_store(&plans_fail, true);
-    assert_null(serving_get(f.serving, "m", 0, &problem));
+    assert_null(serving_get(f.serving, "m", 0, 0, &problem));
     assert_int_equal(problem.type, PROBLEM_UNAVAILABLE);
     problem_done(&problem);
     atomic_store(&plans_fail, false);
-    const struct serving_model *m = serving_get(f.serving, "m", 0, &problem);
+    const struct serving_model *m = serving_get(f.serving, "m", 0, 0, &problem);
     assert_non_null(m);
     assert_string_equal(m->plan, "m");
-    const struct serving_model *same = serving_try(f.serving, "m", 0);
+    const struct serving_model *same = serving_try(f.serving, "m", 0, 0);
     assert_ptr_equal(same, m);
     assert_int_equal(atomic_load(&n_plans), 1);
     serving_release(f.serving, same);

@@ -4,7 +4,8 @@
  * A lease of this process does not end by time: the lock file ensures that no other process uses
  * the file, so a late renewal only means that the worker is slow, and a second claim would run the
  * job twice. store_open ends the leases of other owners, because the lock proves that their
- * processes have ended.
+ * processes have ended. If several processes may have the database open, the writer thread renews
+ * the leases of its process, and the jobs of an ended lease are queued again by any process.
  *
  * A crash counts as an attempt of each job that was running, because any of them may have caused
  * it. So all attempts of a job but the current one are crashes (a shutdown does not count). A job
@@ -22,8 +23,18 @@
 
 /* ---- claim ---- */
 
+void store_jobs_renew(struct store_tx *tx) {
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE jobs SET lease_until = ?1 WHERE state = ?2 AND owner = ?3 AND " JOB_INTACT,
+              store_int(tx->now + tx->store->lease_ms), store_int(STORE_JOB_RUNNING),
+              store_text(tx->store->owner));
+}
+
 void store_jobs_expire(struct store_tx *tx) {
     enum { AT_ONCE = 100 };
+    if (clock_monotonic_ns() < tx->store->expire_ns) {
+        return;
+    }
     int64_t ids[AT_ONCE];
     bool cancel[AT_ONCE];
     size_t n = 0;

@@ -1,14 +1,20 @@
 /* A pipe that wakes a thread from poll. */
-#include "http/net/wake_pipe.h"
-#include "http/net/sockets.h"
+#include "base/process/wake_pipe.h"
+#include <fcntl.h>
 #include <unistd.h>
+
+bool descriptor_set_flags(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0 &&
+           fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
+}
 
 bool wake_pipe_open(int fds[2]) {
     if (pipe(fds) != 0) {
         fds[0] = fds[1] = 0;
         return false;
     }
-    if (sockets_set_flags(fds[0]) && sockets_set_flags(fds[1])) {
+    if (descriptor_set_flags(fds[0]) && descriptor_set_flags(fds[1])) {
         return true;
     }
     wake_pipe_close(fds);

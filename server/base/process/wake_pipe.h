@@ -1,8 +1,11 @@
 /* A pipe that wakes a thread from poll. */
-#ifndef HTTP_WAKE_PIPE_H
-#define HTTP_WAKE_PIPE_H
+#ifndef BASE_WAKE_PIPE_H
+#define BASE_WAKE_PIPE_H
 
 #include <stdbool.h>
+
+/* Makes a descriptor non-blocking and closed on exec. */
+bool descriptor_set_flags(int fd);
 
 /* Opens the pipe, whose end fds[0] becomes readable by wake_pipe_wake. Returns false if there is no
  * descriptor left. */

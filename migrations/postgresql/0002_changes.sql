@@ -1,0 +1,19 @@
+-- Several daemons use one database: what one of them changes is in this table, so that the others empty their caches.
+
+-- Numbered in the order of the commits, without gaps: a transaction takes its numbers while it has the lock of all that write.
+CREATE TABLE changes (
+    seq     BIGINT PRIMARY KEY,
+    kind    BIGINT NOT NULL,
+    name    TEXT COLLATE "C" NOT NULL,
+    job     BIGINT NOT NULL,
+    live    BIGINT NOT NULL,
+    oldest  BIGINT NOT NULL,
+    removed BIGINT NOT NULL
+);
+
+CREATE FUNCTION changes_notify() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('discern_changes', '');
+    RETURN NULL;
+END $$;
+CREATE TRIGGER changes_inserted AFTER INSERT ON changes FOR EACH STATEMENT EXECUTE FUNCTION changes_notify();
