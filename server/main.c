@@ -208,10 +208,6 @@ static void on_tokens(void *arg, const struct auth_event *event) {
     audit(d->store, "tokens.reload", event->loaded ? "done" : "refused", event->what);
 }
 
-static int64_t newest_change(void *app) {
-    return store_changes_seen(((const struct api_app *)app)->store);
-}
-
 static struct http_settings http_settings_of(const struct settings *s) {
     return (struct http_settings){
         .listen = s->listen,
@@ -239,7 +235,7 @@ static struct http_settings http_settings_of(const struct settings *s) {
         .tls_client_ca = s->tls_client_ca,
         .admit = api_admit,
         .cross_origin = api_cross_origin,
-        .change = newest_change,
+        .change = api_change,
         .tls_read = on_tls,
     };
 }
@@ -335,6 +331,7 @@ static bool start(struct daemon *d, struct problem *problem) {
         .auth = atomic_load(&d->auth),
         .base_path = s->base_path,
         .no_ui = s->no_ui,
+        .no_serve = s->no_serve,
         .max_upload = s->max_upload,
         .max_body = s->max_body,
         .spool_dir = s->spool_dir,

@@ -84,7 +84,13 @@ const struct option_row settings_rows[] = {
      "Maximum number of Idempotency-Keys of a token in 24 hours, or of all clients without tokens; "
      "beyond it the answer is 429; 0: no limit.",
      "Storage"},
-    {"workers", OPTION_INT, AT(workers), "2", 1, 256, NULL, "N", "Training jobs that run at once.",
+    {"workers", OPTION_INT, AT(workers), "2", 0, 256, NULL, "N",
+     "Training jobs that run at once; 0: jobs are left to other daemons of a database of "
+     "PostgreSQL.",
+     "Jobs"},
+    {"no-serve", OPTION_FLAG, AT(no_serve), NULL, 0, 0, NULL, NULL,
+     "Serve only /healthz, /readyz and /metrics: the daemon trains for other daemons of a database "
+     "of PostgreSQL.",
      "Jobs"},
     {"train-threads", OPTION_INT, AT(train_threads), "0", 0, 1024, NULL, "N",
      "Maximum number of threads of a job; 0: one for each core. Results do not depend on it.",
@@ -337,6 +343,20 @@ static bool check_mpi(struct settings *s, struct problem *problem) {
     return mpi_command_read(s->mpi, &s->mpi_command, problem);
 }
 
+/* A daemon that does not train, or does not serve, needs others with the same database. */
+static bool check_roles(const struct settings *s, struct problem *problem) {
+    const char *role = s->workers == 0 ? "--workers 0" : "--no-serve";
+    if (s->workers == 0 && s->no_serve) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "--workers 0 and --no-serve together leave nothing to do");
+    }
+    return (s->workers > 0 && !s->no_serve) || store_database_file(s->database) == NULL ||
+           problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "%s needs --database postgresql://…: no other daemon can have the file "
+                       "\"%s\" open",
+                       role, s->database);
+}
+
 bool settings_check(struct settings *s, struct problem *problem) {
     if (!check_base_path(s, problem)) {
         return false;
@@ -344,6 +364,9 @@ bool settings_check(struct settings *s, struct problem *problem) {
     if (s->database[0] == '\0') {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
                            "--database must be the name of a file, got \"\"");
+    }
+    if (!check_roles(s, problem)) {
+        return false;
     }
     if (s->port_file && s->port_file[0] == '\0') {
         return problem_set(problem, PROBLEM_BAD_REQUEST,

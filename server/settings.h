@@ -14,6 +14,7 @@ struct settings {
     const char *port_file;     /* NULL: none */
     const char *database;      /* path of the database file */
     bool no_upgrade_backup;
+    bool no_serve;
     bool no_ui;
     /* folder of temporary files; settings_check replaces NULL by the folder of the database */
     const char *spool_dir;

@@ -17,3 +17,6 @@ BEGIN
     RETURN NULL;
 END $$;
 CREATE TRIGGER changes_inserted AFTER INSERT ON changes FOR EACH STATEMENT EXECUTE FUNCTION changes_notify();
+
+-- 1: a binary that does not have the migration may use the database.
+ALTER TABLE migrations ADD COLUMN compatible BIGINT NOT NULL DEFAULT 0;

@@ -24,6 +24,7 @@ struct api_app {
     struct http_server *server;
     const char *base_path;
     bool no_ui;               /* the page is not served (--no-ui) */
+    bool no_serve;            /* only health and metrics are served (--no-serve) */
     int64_t max_upload;       /* bytes of the body of an upload (--max-upload, 16 GiB) */
     int64_t max_queued_jobs;  /* maximum number of queued jobs (--max-queued-jobs); 0: no limit */
     int64_t max_keys;         /* Idempotency-Keys of a token in 24 hours; 0: no limit */
@@ -39,6 +40,8 @@ struct api_app {
 
 /* Checks a request against the policy of its route; http_settings.admit. */
 bool api_admit(struct http_call *call);
+/* As http_settings.change. */
+int64_t api_change(const struct http_call *call);
 /* Counts a refused request of a page of another origin for the audit. See
  * http_settings.cross_origin. */
 void api_cross_origin(struct http_call *call);

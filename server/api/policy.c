@@ -287,8 +287,24 @@ static bool admit_reply(struct http_call *call) {
     return false;
 }
 
+int64_t api_change(const struct http_call *call) {
+    const struct api_app *app = http_app(call);
+    return http_route_of(call)->scope == HTTP_SCOPE_PUBLIC ? 0 : store_changes_seen(app->store);
+}
+
+/* Refuses what a daemon that only trains does not serve. */
+static bool admit_role(struct http_call *call) {
+    if (api_app_of(call)->no_serve && http_route_of(call)->reach == HTTP_REACH_COMMON) {
+        http_fail(call, PROBLEM_NOT_FOUND,
+                  "%s is not served by this daemon, which only trains (--no-serve)",
+                  http_route_of(call)->path);
+        return false;
+    }
+    return true;
+}
+
 bool api_admit(struct http_call *call) {
-    return api_admit_token(call) && admit_path(call) && admit_query(call) &&
+    return admit_role(call) && api_admit_token(call) && admit_path(call) && admit_query(call) &&
            admit_conditions(call) && api_admit_key(call) && admit_body(call) &&
            admit_charset(call) && admit_reply(call);
 }

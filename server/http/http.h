@@ -72,9 +72,9 @@ struct http_settings {
     /* Is called for a request that is refused since a page of another origin sent it, before a
      * route is looked for. I/O thread; must not block. NULL: none */
     void (*cross_origin)(struct http_call *call);
-    /* Returns the number for the header Discern-Change of an answer, with `app` of http_start; 0: no
+    /* Returns the number for the header Discern-Change of the answer to an admitted request; 0: no
      * header. Any thread; must not block. NULL: no header */
-    int64_t (*change)(void *app);
+    int64_t (*change)(const struct http_call *call);
     /* Is called after the files of TLS were read again, with `app` of http_start. loaded: they are
      * used from now on; false: they were refused, and the ones read before stay. what: the end of
      * the certificate, or the reason. On the thread that reads them. NULL: none */

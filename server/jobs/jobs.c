@@ -162,7 +162,7 @@ bool jobs_start(struct store *store, const struct jobs_settings *settings, struc
                 struct problem *problem) {
     struct jobs *j = calloc(1, sizeof *j);
     if (j) {
-        j->workers = calloc((size_t)settings->workers, sizeof *j->workers);
+        j->workers = calloc((size_t)settings->workers + 1, sizeof *j->workers);
     }
     if (!j || !j->workers) {
         free(j);

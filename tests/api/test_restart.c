@@ -35,6 +35,10 @@ static void test_predictions_survive_a_restart(void **state) {
 static void test_a_second_daemon(void **state) {
     (void)state;
     char line[512] = "";
+    if (postgresql_is_used()) {
+        print_message("# skip: several daemons may have one database of PostgreSQL\n");
+        skip();
+    }
     service_start(NULL);
     const char *binary = getenv("DISCERND");
     FILE *second = popen(text("%s --listen 127.0.0.1:0 --database %s 2>&1",
@@ -45,11 +49,7 @@ static void test_a_second_daemon(void **state) {
     int raw = pclose(second);
     assert_true(WIFEXITED(raw));
     assert_int_equal(WEXITSTATUS(raw), 2);
-    if (postgresql_is_used()) {
-        assert_non_null(strstr(line, "is in use: another daemon has it open"));
-    } else {
-        assert_non_null(strstr(line, text("%ld", (long)the_daemon.pid)));
-    }
+    assert_non_null(strstr(line, text("%ld", (long)the_daemon.pid)));
     status_check(call_get("/readyz"), 200);
     service_end();
 }

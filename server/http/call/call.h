@@ -54,6 +54,7 @@ struct call_request {
     size_t n_kept;
     const char *if_match, *if_none_match; /* all lines, in the arena; NULL: none */
     int64_t change;                       /* Discern-Change; 0: none */
+    bool admitted;                        /* its route may handle it */
     const char *scheme, *host;            /* as trusted proxies name them; NULL: they do not */
     const char *client;                   /* address of the client in front of trusted proxies */
     struct address client_address;        /* the same address in binary form */

@@ -200,11 +200,11 @@ static const char *vary_of(const struct http_server *server) {
                                                 : "Accept, Accept-Encoding";
 }
 
-static bool each_change(const struct http_server *server,
+static bool each_change(const struct http_call *call,
                         bool (*each)(void *arg, const char *name, const char *value), void *arg) {
     char text[24];
-    const int64_t change =
-        server->settings.change != NULL ? server->settings.change(server->app) : 0;
+    int64_t (*of)(const struct http_call *) = call->server->settings.change;
+    const int64_t change = of != NULL && call->request.admitted ? of(call) : 0;
     (void)snprintf(text, sizeof text, "%" PRId64, change);
     return change == 0 || each(arg, "Discern-Change", text);
 }
@@ -219,7 +219,7 @@ bool reply_each_header(const struct http_call *call,
     ok = ok && each(arg, "Vary", vary_of(call->server));
     ok = ok && each(arg, "X-Content-Type-Options", "nosniff");
     ok = ok && each(arg, "X-Request-Id", call->request.id);
-    ok = ok && each_change(call->server, each, arg);
+    ok = ok && each_change(call, each, arg);
     if (call->request.cross_origin != NULL) {
         ok = ok && each(arg, "Access-Control-Allow-Origin", call->request.cross_origin);
         ok = ok && each(arg, "Access-Control-Expose-Headers",

@@ -213,9 +213,10 @@ static bool route(struct http_call *call, struct problem *problem) {
         return false;
     }
     bool (*admit)(struct http_call *) = call->server->settings.admit;
-    return take_conditions(call, problem) && take_change(call, problem) &&
-           target_parse_query(&call->request.target, &call->arena, problem) &&
-           (admit == NULL || admit(call));
+    call->request.admitted = take_conditions(call, problem) && take_change(call, problem) &&
+                             target_parse_query(&call->request.target, &call->arena, problem) &&
+                             (admit == NULL || admit(call));
+    return call->request.admitted;
 }
 
 enum request_check request_check(struct http_call *call, const char *url, const char *method,

@@ -100,12 +100,19 @@ bool store_migrations_compare_recorded(struct store_connection *c,
                                        struct problem *problem) {
     *done = 0;
     struct store_query q;
-    STORE_QUERY(&q, c, problem, "SELECT name, checksum FROM migrations ORDER BY id",
+    STORE_QUERY(&q, c, problem,
+                "SELECT name, checksum, " STORE_EITHER(
+                    "0", "coalesce(CAST(to_jsonb(m)->>'compatible' AS BIGINT), 0)") " FROM "
+                                                                                    "migrations m "
+                                                                                    "ORDER BY id",
                 STORE_NO_VALUES);
-    for (; store_query_row(&q); ++*done) {
+    while (store_query_row(&q)) {
         char name[128], recorded[HASH_BLAKE2B_TEXT];
         store_query_copy(&q, 0, name, sizeof name);
         store_query_copy(&q, 1, recorded, sizeof recorded);
+        if (*done == n && store_query_int(&q, 2) != 0) {
+            continue;
+        }
         if (*done >= n || strcmp(name, list[*done].name) != 0) {
             problem_set(problem, PROBLEM_INTERNAL,
                         "the database is newer than this binary: it has migration \"%s\", which "
@@ -117,6 +124,7 @@ bool store_migrations_compare_recorded(struct store_connection *c,
                         "migration \"%s\" was changed after it had been applied to this database",
                         name);
         }
+        ++*done;
     }
     store_query_end(&q);
     return problem->type == PROBLEM_NONE;

@@ -12,7 +12,8 @@ struct store_migration {
     size_t size;      /* length of the text without the NUL */
 };
 /* Checks that the recorded migrations are the first migrations of the list, in the same order and
- * with the same checksums. *done: their number. The table must exist. */
+ * with the same checksums. After all of them, there may be others that are recorded as compatible: a
+ * binary that does not have them may use the database. *done: their number without those. The table must exist. */
 bool store_migrations_compare_recorded(struct store_connection *c,
                                        const struct store_migration *list, size_t n, size_t *done,
                                        struct problem *problem);

@@ -26,11 +26,12 @@ static bool is_permanent(const char *state) {
            (is_of(state, "22") || is_of(state, "23") || is_of(state, "42") || is_of(state, "XX"));
 }
 
-/* Whether the connection is of no more use: it is closed, the server ends or an operator ends the
- * connection (57P), or the server has become a standby (25006). */
+/* Whether the connection is of no more use: it is closed, libpq has failed and not the server (no
+ * state), the server ends or an operator ends the connection (57P), or the server has become a
+ * standby (25006). */
 static bool is_lost(const PGconn *conn, const char *state) {
-    return conn == NULL || PQstatus(conn) != CONNECTION_OK || is_of(state, "57P") ||
-           strcmp(state, "25006") == 0;
+    return conn == NULL || PQstatus(conn) != CONNECTION_OK || state[0] == '\0' ||
+           is_of(state, "57P") || strcmp(state, "25006") == 0;
 }
 
 static void raise(struct store_connection *c, enum store_failure failure) {

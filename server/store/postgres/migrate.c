@@ -2,17 +2,26 @@
 #include "base/log/log.h"
 #include "store/engine/migrations.h"
 #include "store/postgres/postgres.h"
+#include <string.h>
 
 static const struct store_migration embedded[] = {
 #include "migrations_postgresql.inc"
 };
 enum { N_MIGRATIONS = sizeof embedded / sizeof embedded[0] };
 
+/* The first line of a migration that only adds: daemons of the release before, which may be running,
+ * go on with the database, and can be started with it. */
+static const char compatible[] = "-- compatible\n";
+
 static bool apply(struct store_connection *c, const struct store_migration *m, size_t number,
                   struct problem *problem) {
     store_postgres_exec(c, "BEGIN; SET LOCAL statement_timeout = 0", problem);
     store_postgres_exec(c, m->text, problem);
     (void)(problem->type != PROBLEM_NONE || store_migration_record(c, m, number, problem));
+    if (strncmp(m->text, compatible, sizeof compatible - 1) == 0) {
+        STORE_RUN(c, problem, "UPDATE migrations SET compatible = 1 WHERE id = ?",
+                  store_int((int64_t)number));
+    }
     store_postgres_exec(c, "COMMIT", problem);
     if (problem->type != PROBLEM_NONE) {
         struct problem ignored = {0};

@@ -345,15 +345,37 @@ bool store_part_append(struct store *store, int64_t part, int64_t chunk, int64_t
 
 /* ---- publishing ---- */
 
+/* Another process may have removed the part: this one has not renewed its lease in time. */
+static void refuse_unstaged(struct store_tx *tx, int64_t part) {
+    if (tx->store->engine->sharing != NULL) {
+        problem_set_lost(
+            tx->problem,
+            "the daemon stood still for longer than its lease, and a part of the data was "
+            "removed: send the data again");
+    } else {
+        problem_set_permanent(tx->problem, PROBLEM_INTERNAL, "part %" PRId64 " is not staged",
+                              part);
+    }
+}
+
 void store_part_publish(struct store_tx *tx, const struct store_part_sum *staged, int64_t n_rows,
                         int64_t bytes) {
     /* the part may have failed since store_parts_settle */
     const enum problem_type failed = failure(&tx->store->parts, staged->part);
     struct store_query q;
-    int64_t found[3] = {0};
+    int64_t found[3] = {0}, changed;
     if (failed) {
         refuse_failed(failed, tx->problem);
         return;
+    }
+    STORE_RUN_COUNT(tx->connection, tx->problem, &changed,
+                    "UPDATE parts SET state = ?3 WHERE id = ?1 AND state = ?4 AND owner = ?2",
+                    store_int(staged->part), store_text(tx->store->owner),
+                    store_int(STORE_PART_PUBLISHED), store_int(STORE_PART_STAGED));
+    if (changed == 0 && staged->n_chunks == 0) { /* a part without chunks has no row */
+        insert_part(tx, staged->part, STORE_PART_PUBLISHED);
+    } else if (changed == 0) {
+        refuse_unstaged(tx, staged->part);
     }
     STORE_QUERY(&q, tx->connection, tx->problem,
                 "SELECT count(*), " STORE_SUM("n_rows") ", " STORE_SUM("bytes") " FROM chunks "
@@ -373,16 +395,5 @@ void store_part_publish(struct store_tx *tx, const struct store_part_sum *staged
                               " bytes were expected (-1: any)",
                               staged->part, found[0], found[1], found[2], staged->n_chunks, n_rows,
                               bytes);
-    }
-    int64_t changed;
-    STORE_RUN_COUNT(tx->connection, tx->problem, &changed,
-                    "UPDATE parts SET state = ?3 WHERE id = ?1 AND state = ?4 AND owner = ?2",
-                    store_int(staged->part), store_text(tx->store->owner),
-                    store_int(STORE_PART_PUBLISHED), store_int(STORE_PART_STAGED));
-    if (changed == 0 && staged->n_chunks == 0) { /* a part without chunks has no row */
-        insert_part(tx, staged->part, STORE_PART_PUBLISHED);
-    } else if (changed == 0) {
-        problem_set_permanent(tx->problem, PROBLEM_INTERNAL, "part %" PRId64 " is not staged",
-                              staged->part);
     }
 }

@@ -46,7 +46,7 @@ static void test_the_ring_wraps(void **state) {
         for (int k = 0; k < 100; k++) {
             added[k] = (struct store_change){.kind = STORE_CHANGE_JOB, .job = 100 * i + k};
         }
-        store_ring_end(&f->store->ring, added, 100);
+        store_ring_end(&f->store->ring, added, 100, 0);
     }
     bool lost = false;
     assert_int_equal(store_changes_last(f->store), 6001);
