@@ -46,7 +46,8 @@ enum store_begin {
 enum store_hold {
     STORE_HOLD_VERSION, /* read a dataset version: any number of holders; the sweep is excluded */
     STORE_HOLD_KEY,     /* run a request with an idempotency key */
-    STORE_HOLD_APPEND   /* append to a dataset */
+    STORE_HOLD_APPEND,  /* append to a dataset */
+    STORE_HOLD_OWNER    /* be the process with this owner id */
 };
 
 /* The functions of an engine whose databases several processes may have open. */
@@ -71,6 +72,9 @@ struct store_sharing {
     void (*release)(struct store *store, enum store_hold what, const char *name);
     /* In a transaction of the writer thread: whether a process reads the dataset version. */
     bool (*is_read)(struct store_tx *tx, int64_t version);
+    /* In a transaction of the writer thread: whether the process with this owner id has ended, or has
+     * lost its connection for now. */
+    bool (*is_gone)(struct store_tx *tx, const char *owner);
     /* In a transaction of the writer thread: deletes changes that all processes know. */
     void (*prune)(struct store_tx *tx);
 };

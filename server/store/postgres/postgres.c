@@ -75,10 +75,13 @@ static struct store_connection *reach(struct store *store, const char *uri,
     return store_share_init(&d->share, problem) ? store_postgres_connect(d->uri, problem) : NULL;
 }
 
-/* The server ends a transaction of the writer whose daemon does not go on: the others wait for it. */
-static bool limit_writer(struct store *store, struct store_connection *c, struct problem *problem) {
-    return database_of(store)->alone ||
-           store_postgres_exec(c, "SET idle_in_transaction_session_timeout = '10s'", problem);
+/* Prepares the writer's connection. The server ends its transaction if the daemon does not go on: the
+ * others wait for it. */
+static bool set_up_writer(struct store *store, struct store_connection *c,
+                          struct problem *problem) {
+    return (database_of(store)->alone ||
+            store_postgres_exec(c, "SET idle_in_transaction_session_timeout = '10s'", problem)) &&
+           store_share_appear(store, c, problem);
 }
 
 /* Applies the missing migrations, while no other daemon does. */
@@ -110,7 +113,7 @@ static bool open_database(struct store *store, const struct store_settings *sett
     database_of(store)->alone = settings->alone;
     store_postgres_of(c)->opening = true;
     const bool good = lock(c, store->name, settings->alone, LOCK_TRIES, problem) &&
-                      migrate(c, problem) && limit_writer(store, c, problem) &&
+                      migrate(c, problem) && set_up_writer(store, c, problem) &&
                       store_share_begin(store, c, problem);
     store_postgres_of(c)->opening = false;
     return good;
@@ -226,7 +229,7 @@ static bool reopen(struct store *store) {
     struct store_connection *c = store_postgres_connect(database_of(store)->uri, &problem);
     if (c != NULL &&
         (!lock(c, store->name, database_of(store)->alone, 1, &problem) ||
-         !store_postgres_check_schema(c, &problem) || !limit_writer(store, c, &problem))) {
+         !store_postgres_check_schema(c, &problem) || !set_up_writer(store, c, &problem))) {
         store_postgres_disconnect(c);
         c = NULL;
     }

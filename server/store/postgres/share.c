@@ -202,12 +202,26 @@ static void release(struct store *store, enum store_hold what, const char *name)
     problem_done(&ignored);
 }
 
+/* Whether nobody holds it; if so, nobody does until the end of the transaction. */
+static bool is_free(struct store_tx *tx, enum store_hold what, const char *name) {
+    return STORE_ASK(tx->connection, tx->problem, 0,
+                     "SELECT CAST(pg_try_advisory_xact_lock(?) AS INTEGER)",
+                     store_int(key_of(what, name))) != 0;
+}
+
 static bool is_read(struct store_tx *tx, int64_t version) {
     char name[32];
     (void)snprintf(name, sizeof name, "%" PRId64, version);
-    return STORE_ASK(tx->connection, tx->problem, 0,
-                     "SELECT CAST(pg_try_advisory_xact_lock(?) AS INTEGER)",
-                     store_int(key_of(STORE_HOLD_VERSION, name))) == 0;
+    return !is_free(tx, STORE_HOLD_VERSION, name);
+}
+
+static bool is_gone(struct store_tx *tx, const char *owner) {
+    return is_free(tx, STORE_HOLD_OWNER, owner);
+}
+
+bool store_share_appear(struct store *store, struct store_connection *c, struct problem *problem) {
+    return STORE_RUN(c, problem, "SELECT 1 FROM pg_advisory_lock(?)",
+                     store_int(key_of(STORE_HOLD_OWNER, store->owner)));
 }
 
 int64_t store_share_blobs(struct store_tx *tx, int64_t n) {
@@ -304,4 +318,5 @@ const struct store_sharing store_postgres_sharing = {.start = start,
                                                      .hold = hold,
                                                      .release = release,
                                                      .is_read = is_read,
+                                                     .is_gone = is_gone,
                                                      .prune = prune};

@@ -28,6 +28,8 @@ bool store_share_init(struct store_share *share, struct problem *problem);
 void store_share_done(struct store_share *share);
 /* Sets the change from which the ring follows the database. c: the writer's connection. */
 bool store_share_begin(struct store *store, struct store_connection *c, struct problem *problem);
+/* Shows the other daemons that this one runs, as long as the writer's connection lives. */
+bool store_share_appear(struct store *store, struct store_connection *c, struct problem *problem);
 /* As take_blobs of struct store_engine. The ids are not in the transaction: no other daemon waits for
  * it to end. */
 int64_t store_share_blobs(struct store_tx *tx, int64_t n);

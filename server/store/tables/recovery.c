@@ -4,24 +4,50 @@
 #include "base/process/clock.h"
 #include "store/tables/tables.h"
 
-/* Ends the leases of other owners at once, unless other processes may have the database open: this
- * process has locked the lock file, so the others have ended. */
+/* Ends the leases of this owner, or of all owners but this process. */
+static void end_leases(struct store_tx *tx, const char *owner) {
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE parts SET lease_until = 0 WHERE state = ?1 AND owner <> ?2 AND owner = "
+              "coalesce(?3, owner) AND " STORE_INTACT_PARTS("parts"),
+              store_int(STORE_PART_STAGED), store_text(tx->store->owner), store_text(owner));
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE jobs SET lease_until = 0 WHERE state = ?1 AND owner <> ?2 AND owner = "
+              "coalesce(?3, owner) AND " STORE_INTACT_JOBS("jobs"),
+              store_int(STORE_JOB_RUNNING), store_text(tx->store->owner), store_text(owner));
+}
+
+/* Ends the leases of the processes that have ended, some of them at once: a lease that stays ends by
+ * time. */
+static void end_leases_of_gone(struct store_tx *tx) {
+    enum { AT_ONCE = 64 };
+    char owners[AT_ONCE][sizeof tx->store->owner];
+    size_t n = 0;
+    struct store_query q;
+    STORE_QUERY(&q, tx->connection, tx->problem,
+                "SELECT owner FROM jobs WHERE state = ?1 AND owner <> ?3 UNION SELECT owner FROM "
+                "parts WHERE state = ?2 AND owner <> ?3",
+                store_int(STORE_JOB_RUNNING), store_int(STORE_PART_STAGED),
+                store_text(tx->store->owner));
+    while (n < AT_ONCE && store_query_row(&q)) {
+        store_query_copy(&q, 0, owners[n++], sizeof owners[0]);
+    }
+    store_query_end(&q);
+    for (size_t i = 0; i < n; i++) {
+        if (tx->store->engine->sharing->is_gone(tx, owners[i])) {
+            end_leases(tx, owners[i]);
+        }
+    }
+}
+
+/* Ends the leases of other owners at once: this process has locked the lock file, so the others have
+ * ended. If other processes may have the database open, it looks which of them have. */
 static void recover(struct store_tx *tx, void *arg) {
     (void)arg;
     if (tx->store->engine->sharing != NULL) {
-        store_jobs_expire(tx);
-        return;
+        end_leases_of_gone(tx);
+    } else {
+        end_leases(tx, NULL);
     }
-    STORE_RUN(
-        tx->connection, tx->problem,
-        "UPDATE parts SET lease_until = 0 WHERE state = ? AND owner <> ? AND " STORE_INTACT_PARTS(
-            "parts"),
-        store_int(STORE_PART_STAGED), store_text(tx->store->owner));
-    STORE_RUN(
-        tx->connection, tx->problem,
-        "UPDATE jobs SET lease_until = 0 WHERE state = ? AND owner <> ? AND " STORE_INTACT_JOBS(
-            "jobs"),
-        store_int(STORE_JOB_RUNNING), store_text(tx->store->owner));
     store_jobs_expire(tx);
 }
 
