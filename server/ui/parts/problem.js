@@ -16,8 +16,8 @@ function details(document) {
     ]));
 }
 
-/* error: a CallError or another Error. retry: called by a button; undefined: none. home: the view of
- * which the thing of this name is missing, if the error is a 404. */
+/* error: a CallError or another Error. retry: called by a button; undefined: none. home: the view
+ * of which the thing of this name is missing, if the error is a 404. */
 export function Problem({ error, retry, home }) {
     if (home && error.status === 404) {
         return h('div', { class: 'empty', role: 'alert' }, [
