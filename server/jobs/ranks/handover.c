@@ -1,6 +1,7 @@
 /* One description of the bytes serves both directions: code() copies a value to them or from them.
- * A struct is copied as it is, then what its pointers lead to. When reading, pointers are cleared
- * before anything can fail, so that a partial result can be freed. */
+ * A struct is copied as it is but for its pointers, which are NULL in the bytes, then what they lead
+ * to. Every length is compared with the bytes that are left before it is used. When reading, a
+ * partial result can be freed after any failure. */
 #include "jobs/ranks/handover.h"
 
 #include <stdint.h>
@@ -68,13 +69,34 @@ static void code_head(struct codec *c) {
 }
 
 /* ---- the report ---- */
+static void forget_lists(dn_detail *details, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        details[i].list = NULL;
+    }
+}
+
+static void code_detail_heads(struct codec *c, dn_detail *details, size_t n) {
+    for (size_t i = 0; i < n && !failed(c); i++) {
+        dn_detail head = details[i];
+        head.list = NULL;
+        code(c, &head, sizeof head);
+        if (c->out == NULL) {
+            head.list = NULL;
+            details[i] = head;
+        }
+    }
+}
+
 /* Whether the lists are there is in the bytes: when reading, the pointers are NULL. */
-static void code_details(struct codec *c, dn_detail *details, size_t n) {
+static void code_lists(struct codec *c, dn_detail *details, size_t n) {
     for (size_t i = 0; i < n && !failed(c); i++) {
         dn_detail *d = &details[i];
-        bool has = d->list != NULL;
+        unsigned char has = d->list != NULL;
         code(c, &has, sizeof has);
-        d->name[sizeof d->name - 1] = d->text[sizeof d->text - 1] = '\0';
+        if (c->out == NULL) {
+            d->name[sizeof d->name - 1] = d->text[sizeof d->text - 1] = '\0';
+            d->n_list = has ? d->n_list : 0;
+        }
         if (has) {
             d->list = room(c, d->list, d->n_list, sizeof *d->list);
         }
@@ -84,32 +106,23 @@ static void code_details(struct codec *c, dn_detail *details, size_t n) {
     }
 }
 
-static void forget_lists(dn_detail *details, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        details[i].list = NULL;
-    }
-}
-
 static void code_parts(struct codec *c, dn_report *report) {
     size_t n = report->n_parts;
     code(c, &n, sizeof n);
     c->damaged = c->damaged || n > DN_MAX_PARTS;
     report->parts = room(c, report->parts, n, sizeof *report->parts);
     for (size_t i = 0; i < n && !failed(c); i++) {
-        dn_report_part *p = &report->parts[i];
-        code(c, p, sizeof *p);
+        dn_report_part *p = &report->parts[i], head = *p;
+        head.details = NULL;
+        code(c, &head, sizeof head);
         if (c->out == NULL) {
-            p->details = NULL;
+            head.details = NULL;
+            *p = head;
             report->n_parts = i + 1;
             p->details = room(c, p->details, p->n_details, sizeof *p->details);
         }
-        if (!failed(c)) {
-            code(c, p->details, p->n_details * sizeof *p->details);
-        }
-        if (c->out == NULL && p->details != NULL) {
-            forget_lists(p->details, p->n_details);
-        }
-        code_details(c, p->details, p->n_details);
+        code_detail_heads(c, p->details, p->n_details);
+        code_lists(c, p->details, p->n_details);
         if (failed(c) && p->details == NULL) {
             p->n_details = 0;
         }
@@ -117,9 +130,9 @@ static void code_parts(struct codec *c, dn_report *report) {
 }
 
 static void code_report(struct codec *c, dn_report *report) {
-    code_details(c, report->details, report->n_details);
+    code_lists(c, report->details, report->n_details);
     code_parts(c, report);
-    for (size_t i = 0; i < report->n_warnings; i++) {
+    for (size_t i = 0; c->out == NULL && i < report->n_warnings; i++) {
         report->warnings[i].text[DN_MESSAGE_SIZE - 1] = '\0';
     }
 }
@@ -127,6 +140,7 @@ static void code_report(struct codec *c, dn_report *report) {
 /* ---- the metrics ---- */
 static void code_curve(struct codec *c, dn_curve *curve) {
     dn_curve copy = *curve;
+    copy.points = NULL;
     code(c, &copy, sizeof copy);
     if (c->out == NULL && !failed(c)) {
         *curve = (dn_curve){.area = copy.area, .n_points = copy.n_points};
@@ -139,11 +153,15 @@ static void code_curve(struct codec *c, dn_curve *curve) {
 
 static void code_curves(struct codec *c, dn_curves *curves) {
     dn_curves copy = *curves;
+    copy.roc = copy.precision_recall = NULL;
     code(c, &copy, sizeof copy);
     c->damaged = c->damaged || copy.n_curves != curves->n_curves;
+    copy.n_curves = curves->n_curves;
     copy.roc = curves->roc;
     copy.precision_recall = curves->precision_recall;
-    *curves = copy;
+    if (c->out == NULL) {
+        *curves = copy;
+    }
     for (size_t k = 0; k < curves->n_curves && !failed(c); k++) {
         code_curve(c, &curves->roc[k]);
         code_curve(c, &curves->precision_recall[k]);
@@ -153,14 +171,14 @@ static void code_curves(struct codec *c, dn_curves *curves) {
 /* What of the metrics is there. */
 struct shape {
     size_t n_classes;
-    bool has, curves, sets;
+    unsigned char has, curves, sets;
 };
 
 static void new_metrics(struct codec *c, const struct shape *shape, dn_metrics **out) {
     static const dn_conformal sets;
     const dn_metrics_options options = {.struct_size = sizeof options,
                                         .n_classes = shape->n_classes,
-                                        .curves = shape->curves,
+                                        .curves = shape->curves != 0,
                                         .sets = shape->sets ? &sets : NULL};
     if (shape->n_classes > c->left / sizeof(dn_class_metrics) ||
         (shape->n_classes > 0 && shape->n_classes > c->left / sizeof(double) / shape->n_classes)) {
@@ -174,7 +192,7 @@ static void code_metrics(struct codec *c, dn_metrics **metrics) {
     dn_metrics *m = *metrics;
     struct shape shape = {.has = m != NULL};
     if (m != NULL) {
-        shape = (struct shape){m->n_classes, true, m->curves != NULL, m->sets != NULL};
+        shape = (struct shape){m->n_classes, 1, m->curves != NULL, m->sets != NULL};
     }
     code(c, &shape, sizeof shape);
     if (!shape.has || failed(c)) {
@@ -188,6 +206,10 @@ static void code_metrics(struct codec *c, dn_metrics **metrics) {
         return;
     }
     dn_metrics copy = *m;
+    copy.confusion = NULL;
+    copy.per_class = NULL;
+    copy.curves = NULL;
+    copy.sets = NULL;
     code(c, &copy, sizeof copy);
     copy.n_classes = shape.n_classes;
     copy.confusion = m->confusion;
@@ -195,7 +217,9 @@ static void code_metrics(struct codec *c, dn_metrics **metrics) {
     copy.curves = m->curves;
     copy.sets = m->sets;
     copy.warning[sizeof copy.warning - 1] = '\0';
-    *m = copy;
+    if (c->out == NULL) {
+        *m = copy;
+    }
     code(c, m->confusion, m->n_classes * m->n_classes * sizeof *m->confusion);
     code(c, m->per_class, m->n_classes * sizeof *m->per_class);
     if (m->sets != NULL) {
@@ -207,37 +231,34 @@ static void code_metrics(struct codec *c, dn_metrics **metrics) {
 }
 
 /* ---- the predictions of held-out rows ---- */
+struct rows_head {
+    size_t n, n_values;
+    unsigned char has, weighted, probabilities;
+};
+
 static void code_rows(struct codec *c, const dn_held_out *rows, struct handover_rows *out) {
-    dn_held_out head = {0};
-    bool has = rows != NULL, weighted = has && rows->weight != NULL;
-    size_t n = 0, size = 0;
-    code(c, &has, sizeof has);
-    code(c, &weighted, sizeof weighted);
-    if (has && rows != NULL) {
-        head = *rows;
-    }
-    if (!has || failed(c)) {
-        return;
-    }
+    const dn_held_out from = rows != NULL ? *rows : (dn_held_out){0};
+    struct rows_head head = {from.n, from.n_values, rows != NULL, from.weight != NULL,
+                             from.probabilities};
     code(c, &head, sizeof head);
-    n = head.n;
-    if (n > 0 && head.n_values > SIZE_MAX / 16 / sizeof(double) / n) {
-        c->damaged = true;
+    if (!head.has || failed(c)) {
         return;
     }
+    const size_t n = head.n;
     const struct array {
         const void *from;
         size_t size; /* of one element */
-    } arrays[] = {{head.row, sizeof *head.row},
-                  {head.values, head.n_values * sizeof *head.values},
-                  {head.weight, weighted ? sizeof *head.weight : 0},
-                  {head.fold, sizeof *head.fold},
-                  {head.repeat, sizeof *head.repeat},
-                  {head.truth, sizeof *head.truth},
-                  {head.label, sizeof *head.label}};
+    } arrays[] = {{from.row, sizeof *from.row},
+                  {from.values, head.n_values * sizeof *from.values},
+                  {from.weight, head.weighted ? sizeof *from.weight : 0},
+                  {from.fold, sizeof *from.fold},
+                  {from.repeat, sizeof *from.repeat},
+                  {from.truth, sizeof *from.truth},
+                  {from.label, sizeof *from.label}};
     enum { N_ARRAYS = sizeof arrays / sizeof arrays[0] };
+    size_t of_row = 0;
     for (size_t i = 0; i < N_ARRAYS; i++) {
-        size += n * arrays[i].size;
+        of_row += arrays[i].size;
     }
     if (c->out != NULL) {
         for (size_t i = 0; i < N_ARRAYS; i++) {
@@ -245,6 +266,12 @@ static void code_rows(struct codec *c, const dn_held_out *rows, struct handover_
         }
         return;
     }
+    /* the first comparison keeps of_row from overflow, the second n * of_row */
+    if (n > 0 && (head.n_values > c->left / sizeof(double) || n > c->left / of_row)) {
+        c->damaged = true;
+        return;
+    }
+    const size_t size = n * of_row;
     out->bytes = room(c, out->bytes, size, 1);
     if (failed(c)) {
         return;
@@ -256,10 +283,10 @@ static void code_rows(struct codec *c, const dn_held_out *rows, struct handover_
     }
     out->rows = (dn_held_out){.n = n,
                               .n_values = head.n_values,
-                              .probabilities = head.probabilities,
+                              .probabilities = head.probabilities != 0,
                               .row = (const void *)at[0],
                               .values = (const void *)at[1],
-                              .weight = weighted ? (const void *)at[2] : NULL,
+                              .weight = head.weighted ? (const void *)at[2] : NULL,
                               .fold = (const void *)at[3],
                               .repeat = (const void *)at[4],
                               .truth = (const void *)at[5],
@@ -267,7 +294,17 @@ static void code_rows(struct codec *c, const dn_held_out *rows, struct handover_
 }
 
 /* ---- the result ---- */
-/* Reads the struct and clears its pointers. */
+/* Clears the pointers, and the numbers of what is coded with its own number. */
+static void clear_pointers(dn_train_result *result) {
+    result->model = NULL;
+    result->train = result->validation = NULL;
+    result->folds = NULL;
+    result->report.parts = NULL;
+    result->report.n_parts = 0;
+    forget_lists(result->report.details, DN_MAX_DETAILS);
+}
+
+/* Reads the struct. */
 static void read_result(struct codec *c, dn_train_result *result, size_t *n_folds) {
     dn_train_result copy = {0};
     code(c, &copy, sizeof copy);
@@ -278,13 +315,8 @@ static void read_result(struct codec *c, dn_train_result *result, size_t *n_fold
         return;
     }
     *n_folds = copy.n_folds;
-    copy.model = NULL;
-    copy.train = copy.validation = NULL;
-    copy.folds = NULL;
+    clear_pointers(&copy);
     copy.n_folds = 0;
-    copy.report.parts = NULL;
-    copy.report.n_parts = 0;
-    forget_lists(copy.report.details, DN_MAX_DETAILS);
     *result = copy;
     result->folds = room(c, result->folds, *n_folds, sizeof *result->folds);
     result->n_folds = failed(c) ? 0 : *n_folds;
@@ -302,15 +334,16 @@ static void code_contents(struct codec *c, dn_train_result *result, size_t n_fol
 dn_status handover_write(const dn_train_result *result, const dn_held_out *held_out,
                          struct buf *out, dn_error *err) {
     struct codec c = {.out = out};
-    dn_train_result copy = *result; /* only read; code() takes no const */
+    dn_train_result copy = *result, head = *result; /* code() takes no const */
     void *model = NULL;
     size_t size = 0;
     const dn_status status = dn_model_write(result->model, &model, &size, err);
     if (status != DN_OK) {
         return status;
     }
+    clear_pointers(&head);
     code_head(&c);
-    code(&c, &copy, sizeof copy);
+    code(&c, &head, sizeof head);
     code_contents(&c, &copy, copy.n_folds);
     code(&c, &size, sizeof size);
     code(&c, model, size);
