@@ -32,10 +32,13 @@ static bool take_names(const char *document, struct predict_plan *plan) {
     json_t *root = document != NULL ? json_parse(document, strlen(document), &ignored) : NULL;
     const json_t *dataset = json_object_get(root, "dataset");
     plan->dataset_version = (int64_t)json_number_value(json_object_get(dataset, "version"));
+    /* without a version the dataset is unknown: 0 would be the newest one */
+    const char *name =
+        plan->dataset_version >= 1 ? json_string_value(json_object_get(dataset, "name")) : NULL;
     const bool good =
         ignored.type != PROBLEM_UNAVAILABLE &&
         copy_text(json_string_value(json_object_get(root, "weight")), &plan->weight) &&
-        copy_text(json_string_value(json_object_get(dataset, "name")), &plan->dataset);
+        copy_text(name, &plan->dataset);
     problem_done(&ignored);
     json_decref(root);
     return good;
