@@ -340,6 +340,12 @@ static bool check_mpi(struct settings *s, struct problem *problem) {
                                                 "--mpi-above needs --mpi, the command that starts "
                                                 "the ranks");
     }
+    if (store_database_has_password(s->database)) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "--mpi makes the value of --database an argument of the ranks, which "
+                           "others can read: remove its password, and name a passfile or set "
+                           "PGPASSWORD");
+    }
     return mpi_command_read(s->mpi, &s->mpi_command, problem);
 }
 

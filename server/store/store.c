@@ -22,6 +22,10 @@ char *store_database_name(const char *database) {
     return store_postgres_names(database) ? store_postgres_name(database) : strdup(database);
 }
 
+bool store_database_has_password(const char *database) {
+    return store_postgres_names(database) && store_postgres_has_password(database);
+}
+
 void store_database_reads(const char *database, void (*read)(void *arg, const char *path),
                           void *arg) {
     if (store_postgres_names(database)) {

@@ -52,6 +52,8 @@ const char *store_database_file(const char *database);
 /* Returns the name of a database for messages, which the caller frees: a URI without user, password
  * and parameters. NULL: out of memory. */
 char *store_database_name(const char *database);
+/* Whether the URI of a database has a password, so that it must not be an argument of a program. */
+bool store_database_has_password(const char *database);
 /* Calls `read` for each file and folder that is read when a database is connected, certificates for
  * example; none for a database that is a file. Called before threads are started. */
 void store_database_reads(const char *database, void (*read)(void *arg, const char *path),

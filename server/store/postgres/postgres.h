@@ -15,8 +15,9 @@ bool store_postgres_names(const char *database);
 /* Whether an @ stands in the host or the name of the database. The user or the password then probably
  * has an @ or /, and libpq would quote a part of the password as a host or a port. */
 bool store_postgres_is_ambiguous(const char *uri);
-/* As store_database_name and store_database_reads of store.h. */
+/* As the functions store_database_… of store.h. */
 char *store_postgres_name(const char *uri);
+bool store_postgres_has_password(const char *uri);
 void store_postgres_reads(const char *uri, void (*read)(void *arg, const char *path), void *arg);
 
 /* migrate.c: applies the missing migrations. Refuses a database that is newer, whose migrations were

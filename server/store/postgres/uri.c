@@ -34,6 +34,17 @@ char *store_postgres_name(const char *uri) {
     return copy;
 }
 
+bool store_postgres_has_password(const char *uri) {
+    PQconninfoOption *options = PQconninfoParse(uri, NULL);
+    bool has = false;
+    for (const PQconninfoOption *o = options; o != NULL && o->keyword != NULL; o++) {
+        has = has || (o->val != NULL && (strcmp(o->keyword, "password") == 0 ||
+                                         strcmp(o->keyword, "sslpassword") == 0));
+    }
+    PQconninfoFree(options);
+    return has;
+}
+
 /* Calls `read` for the folder of a file, in which the file may be replaced. */
 static void read_folder(const char *file, void (*read)(void *arg, const char *path), void *arg) {
     char *copy = strdup(file), *slash = copy != NULL ? strrchr(copy, '/') : NULL;
