@@ -542,7 +542,8 @@ static bool train(struct training *t, const struct jobs_tables *tables, const dn
         return problem_no_memory(problem);
     }
     request.held_out = t->request.held_out ? &held_out : NULL;
-    bool good = t->request.limits.ranks > 1 && t->settings->launcher != NULL
+    bool good = t->request.limits.ranks > 1 && t->settings->launcher != NULL &&
+                        !launcher_ended(t->settings->launcher)
                     ? fit_by_ranks(t, result, problem)
                     : fit(t, &searching, run, &request, result, problem);
     if (good) {

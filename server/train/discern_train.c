@@ -76,7 +76,8 @@ struct rank {
 struct note {
     char build[HASH_SHA256_TEXT]; /* digest of the executable; "": unknown */
     char spec[HASH_SHA256_TEXT];  /* digest of the request of the job */
-    bool failed;
+    enum problem_type problem;    /* PROBLEM_NONE: it can begin */
+    bool lost;                    /* as in struct problem */
     char detail[DETAIL_SIZE];
 };
 
@@ -108,12 +109,31 @@ static void digest_of_text(const char *text, char out[HASH_SHA256_TEXT]) {
     hash_sha256_free(h);
 }
 
+/* Writes a line; an error of standard output ends nothing. */
+static void print_line(struct buf *line) {
+    buf_append(line, "\n", 1);
+    if (buf_cstr(line) != NULL) {
+        (void)fputs(line->data, stdout);
+        (void)fflush(stdout);
+    }
+    buf_done(line);
+}
+
+static void write_problem(const struct note *note) {
+    struct buf line = {0};
+    struct json_writer w = json_writer_of(&line);
+    json_begin_object(&w);
+    ranks_put_problem(note->problem, note->detail, note->lost, &w);
+    json_end_object(&w);
+    print_line(&line);
+}
+
 /* Returns the exit status with which all ranks end, or 0 to go on. Rank 0 prints why.
  *
  *   problem  of this rank */
 static int compare_ranks(const struct rank *rank, const struct problem *problem) {
     const dn_group *group = &rank->group;
-    struct note mine = {.failed = problem->type != PROBLEM_NONE};
+    struct note mine = {.problem = problem->type, .lost = problem->lost};
     struct note *all = calloc(group->n_ranks, sizeof *all);
     size_t *size = calloc(group->n_ranks, sizeof *size);
     int status = 0;
@@ -125,18 +145,19 @@ static int compare_ranks(const struct rank *rank, const struct problem *problem)
         size[r] = sizeof mine;
     }
     if (all == NULL || size == NULL || !group->gather(group, &mine, size, all)) {
-        free(all);
-        free(size);
-        return EXIT_FAILED; /* the others notice that this rank has ended */
+        mpi_group_abort(); /* the others would wait for this rank */
     }
     for (size_t r = 0; r < group->n_ranks && status == 0; r++) {
         const char *why = NULL;
         if (strcmp(all[r].build, all[0].build) != 0) {
             why = "runs another build of discern-train than rank 0";
             status = EXIT_WRONG;
-        } else if (all[r].failed) {
+        } else if (all[r].problem != PROBLEM_NONE) {
             why = all[r].detail;
             status = EXIT_FAILED;
+            if (group->rank == 0 && rank->arguments.handover) {
+                write_problem(&all[r]);
+            }
         } else if (strcmp(all[r].spec, all[0].spec) != 0) {
             why = "reads another database than rank 0";
             status = EXIT_WRONG;
@@ -164,16 +185,6 @@ static dn_status rank_stop(const dn_run *run) {
 static dn_status rank_each(const dn_run *run, const dn_rows *rows, dn_each_fn fn, void *arg,
                            dn_error *err) {
     return team_each(((const struct rank *)run->ctx)->team, run, rows, fn, arg, err);
-}
-
-/* Prints a line; an error of standard output ends nothing. */
-static void print_line(struct buf *line) {
-    buf_append(line, "\n", 1);
-    if (buf_cstr(line) != NULL) {
-        (void)fputs(line->data, stdout);
-        (void)fflush(stdout);
-    }
-    buf_done(line);
 }
 
 static void rank_progress(const dn_run *run, const dn_progress *progress) {
@@ -341,6 +352,9 @@ static int train(struct rank *rank) {
             write_error(&err);
         }
         problem_done(&problem);
+        if (rank->group.broken) {
+            mpi_group_abort(); /* others may wait for this rank */
+        }
         return EXIT_FAILED;
     }
     const bool good = rank->group.rank != 0 || ((!handover || write_handover(&result, held_out)) &&

@@ -102,3 +102,9 @@ bool mpi_group_init(dn_group *group) {
 void mpi_group_done(void) {
     (void)MPI_Finalize();
 }
+
+void mpi_group_abort(void) {
+    (void)fflush(NULL);
+    (void)MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    abort();
+}

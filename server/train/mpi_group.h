@@ -9,5 +9,8 @@
 bool mpi_group_init(dn_group *group);
 /* Ends MPI. Waits for the other ranks. */
 void mpi_group_done(void);
+/* Ends all ranks, and the calling process with status 1: for a failure of this rank that the others
+ * do not know, and that they would wait for. */
+_Noreturn void mpi_group_abort(void);
 
 #endif

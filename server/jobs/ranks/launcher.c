@@ -1,12 +1,14 @@
 #define _GNU_SOURCE /* close_range */
 #include "jobs/ranks/launcher.h"
 
+#include "base/log/log.h"
 #include "base/process/clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { N_FILES = 3, ORPHANS_MS = 5000, NUMBER_SIZE = 24 };
+enum { N_FILES = 3, ORPHANS_MS = 5000, RETRY_MS = 100, NUMBER_SIZE = 24 };
 
 struct launcher {
     int socket; /* to the process */
     pid_t process;
+    atomic_bool reported; /* that the process has ended */
 };
 
 /* What is sent to the launcher, with the three files of the keeper. */
@@ -36,9 +39,9 @@ static void on_child(int sig) {
     (void)sig; /* interrupts ppoll */
 }
 
-/* Replaces this process by the command. */
+/* Replaces this process by the command, which the kernel kills if the keeper ends. */
 static _Noreturn void become(const struct mpi_command *command, const char *database,
-                             const struct order *order, const int files[N_FILES]) {
+                             const struct order *order, const int files[N_FILES], pid_t keeper) {
     char job[NUMBER_SIZE], ranks[NUMBER_SIZE];
     char *argv[MPI_WORDS + 10];
     size_t n = 0;
@@ -55,6 +58,10 @@ static _Noreturn void become(const struct mpi_command *command, const char *data
         argv[n++] = more[i];
     }
     argv[n] = NULL;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != keeper) {
+        _exit(EXIT_FAILURE); /* it has ended before the call */
+    }
     (void)setpgid(0, 0);
     (void)dup2(files[1], STDOUT_FILENO);
     (void)dup2(files[2], STDERR_FILENO);
@@ -134,9 +141,9 @@ static _Noreturn void keeper_main(const struct mpi_command *command, const char 
     sigaddset(&child, SIGCHLD);
     (void)sigprocmask(SIG_BLOCK, &child, NULL);
     (void)sigaction(SIGCHLD, &action, NULL);
-    const pid_t pid = fork();
+    const pid_t keeper = getpid(), pid = fork();
     if (pid == 0) {
-        become(command, database, order, files);
+        become(command, database, order, files, keeper);
     }
     if (pid > 0) {
         (void)setpgid(pid, pid);
@@ -150,6 +157,24 @@ static _Noreturn void keeper_main(const struct mpi_command *command, const char 
 }
 
 /* ---- the launcher ---- */
+/* Takes the files of a message if they are N_FILES, and closes them otherwise. */
+static void take_files(struct msghdr *message, bool wanted, int files[N_FILES]) {
+    const struct cmsghdr *header = CMSG_FIRSTHDR(message);
+    int all[CMSG_SPACE(N_FILES * sizeof(int)) / sizeof(int)]; /* more than the room holds */
+    if (header == NULL || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
+        return;
+    }
+    const size_t size = header->cmsg_len - CMSG_LEN(0), n = size / sizeof(int);
+    memcpy(all, CMSG_DATA(header), size);
+    if (wanted && n == N_FILES) {
+        memcpy(files, all, N_FILES * sizeof(int));
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        (void)close(all[i]);
+    }
+}
+
 /* Receives an order. Returns false if the daemon has ended. *files: [0] -1 if the message is
  * none. */
 static bool receive(int socket, struct order *order, int files[N_FILES]) {
@@ -160,11 +185,12 @@ static bool receive(int socket, struct order *order, int files[N_FILES]) {
                              .msg_control = room.bytes,
                              .msg_controllen = sizeof room.bytes};
     const ssize_t n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    const struct cmsghdr *header = n == (ssize_t)sizeof *order ? CMSG_FIRSTHDR(&message) : NULL;
     files[0] = -1;
-    if (header != NULL && header->cmsg_type == SCM_RIGHTS &&
-        header->cmsg_len == CMSG_LEN(N_FILES * sizeof(int))) {
-        memcpy(files, CMSG_DATA(header), N_FILES * sizeof(int));
+    if (n > 0) {
+        take_files(&message, n == (ssize_t)sizeof *order, files);
+    } else if (n < 0 && (errno == ENOMEM || errno == ENOBUFS || errno == EMFILE)) {
+        (void)poll(NULL, 0, RETRY_MS);
+        return true;
     }
     return n > 0 || (n < 0 && errno == EINTR);
 }
@@ -174,7 +200,9 @@ static _Noreturn void launcher_main(const struct mpi_command *command, const cha
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD};
     struct order order;
     int files[N_FILES];
-    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    enum { OWN = STDERR_FILENO + 1 };
+    const int above = fcntl(socket, F_DUPFD_CLOEXEC, OWN); /* the standard files are replaced */
+    const int null = open("/dev/null", O_RDWR);
     (void)prctl(PR_SET_NAME, "discern-launch", 0, 0, 0);
     (void)setsid();
     for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++) {
@@ -183,8 +211,7 @@ static _Noreturn void launcher_main(const struct mpi_command *command, const cha
     for (int fd = 0; fd <= STDERR_FILENO && null >= 0; fd++) {
         (void)dup2(null, fd);
     }
-    enum { OWN = STDERR_FILENO + 1 };
-    (void)dup3(socket, OWN, O_CLOEXEC); /* fails if it is there already */
+    (void)dup3(above, OWN, O_CLOEXEC); /* fails if it is there already */
     (void)close_range(OWN + 1, ~0U, 0);
     while (receive(OWN, &order, files)) {
         if (files[0] < 0) {
@@ -257,6 +284,17 @@ static void close_pair(const int pair[2]) {
     }
 }
 
+bool launcher_ended(struct launcher *l) {
+    struct pollfd process = {.fd = l->socket};
+    const bool ended = poll(&process, 1, 0) == 1 && process.revents != 0;
+    if (ended && !atomic_exchange(&l->reported, true)) {
+        log_error("ranks.launcher",
+                  log_str("detail", "the process that starts the command of --mpi has ended: jobs "
+                                    "are trained without ranks until the next start"));
+    }
+    return ended;
+}
+
 bool launcher_run(struct launcher *l, int64_t job, int64_t ranks, struct launched *out,
                   struct problem *problem) {
     const struct order order = {.job = job, .ranks = ranks};
@@ -284,8 +322,11 @@ void launched_end(const struct launched *run) {
     (void)shutdown(run->control, SHUT_WR);
 }
 
-bool launched_wait(const struct launched *run, int timeout_ms, int *status) {
+enum launched_state launched_wait(const struct launched *run, int timeout_ms, int *status) {
     struct pollfd keeper = {.fd = run->control, .events = POLLIN};
-    return poll(&keeper, 1, timeout_ms) == 1 &&
-           recv(run->control, status, sizeof *status, 0) == (ssize_t)sizeof *status;
+    if (poll(&keeper, 1, timeout_ms) != 1) {
+        return LAUNCHED_RUNS;
+    }
+    return recv(run->control, status, sizeof *status, 0) == (ssize_t)sizeof *status ? LAUNCHED_ENDED
+                                                                                    : LAUNCHED_LOST;
 }

@@ -23,10 +23,15 @@ bool launcher_start(const struct mpi_command *command, const char *database, str
 /* Ends the launcher. Commands that run go on until their `control` is closed. NULL is allowed. */
 void launcher_stop(struct launcher *launcher);
 
+/* Whether the launcher has ended, for example by a signal: no command can be started. Writes the
+ * first time an error to the log. Any thread. */
+bool launcher_ended(struct launcher *launcher);
+
 /* A started command. The caller closes the three. */
 struct launched {
     int control; /* receives an int, as of waitpid, when the command and all its processes have
-                  * ended. Closing it before ends them: SIGTERM, after LAUNCHER_GRACE_MS SIGKILL */
+                  * ended. Closing it before ends them: SIGTERM, after LAUNCHER_GRACE_MS SIGKILL. If
+                  * the keeper is killed, it is closed, and the kernel kills the command */
     int output;  /* what the command writes to standard output */
     int errors;  /* and to standard error */
 };
@@ -34,9 +39,13 @@ enum { LAUNCHER_GRACE_MS = 3000 };
 /* Starts the command for a job. Any thread. */
 bool launcher_run(struct launcher *launcher, int64_t job, int64_t ranks, struct launched *out,
                   struct problem *problem);
-/* Waits until the command has ended. Returns false at the timeout, or if its status is unknown.
- * *status: as of waitpid. */
-bool launched_wait(const struct launched *run, int timeout_ms, int *status);
+enum launched_state {
+    LAUNCHED_RUNS,
+    LAUNCHED_ENDED, /* its status is known */
+    LAUNCHED_LOST,  /* the keeper has ended without a status */
+};
+/* Waits until the command has ended, or to the timeout. *status: as of waitpid. */
+enum launched_state launched_wait(const struct launched *run, int timeout_ms, int *status);
 /* Asks the command to end: `control` stays open for launched_wait. */
 void launched_end(const struct launched *run);
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 enum {
     LOOK_MS = 100,                     /* between two looks at the mailbox and the clock */
     END_MS = LAUNCHER_GRACE_MS + 7000, /* longest wait for the end of the command */
+    STOP_MS = 1000, /* longest wait for the reason of a command that SIGTERM has ended */
     READ_SIZE = 65536,
     ERRORS_SIZE = 16384 /* of standard error that are kept */
 };
@@ -48,6 +50,15 @@ void ranks_put_error(const dn_error *err, struct json_writer *w) {
     json_end_object(w);
 }
 
+void ranks_put_problem(enum problem_type type, const char *detail, bool lost,
+                       struct json_writer *w) {
+    json_kv_begin_object(w, "problem");
+    json_kv_string(w, "type", problem_name(type));
+    json_kv_string(w, "detail", detail);
+    json_kv_bool(w, "lost", lost);
+    json_end_object(w);
+}
+
 void ranks_put_bytes(const void *bytes, size_t n, struct json_writer *w) {
     static const char digits[] = "0123456789abcdef";
     const unsigned char *from = bytes;
@@ -65,11 +76,16 @@ void ranks_put_bytes(const void *bytes, size_t n, struct json_writer *w) {
 struct attempt {
     const struct ranks_training *t;
     struct launched run;
-    struct buf output; /* what is not yet a line */
-    struct buf errors; /* the first ERRORS_SIZE bytes */
-    struct buf bytes;  /* of the result so far */
-    dn_error error;    /* code DN_OK: none was written */
-    bool began, complete, damaged;
+    struct buf output;      /* what is not yet a line */
+    struct buf errors;      /* the first ERRORS_SIZE bytes */
+    struct buf bytes;       /* of the result so far */
+    dn_error error;         /* code DN_OK: none was written */
+    struct problem problem; /* of a rank before the training */
+    enum launched_state state;
+    int status;          /* as of waitpid; LAUNCHED_ENDED */
+    int64_t complete_ns; /* when the result was complete; 0: it is not */
+    size_t n_ignored;    /* lines that are not of rank 0 */
+    bool began, damaged;
     uint64_t exchanges, sent_bytes;
 };
 
@@ -133,6 +149,17 @@ static void take_error(struct attempt *a, const json_t *error) {
     dn_error_set_row(&a->error, row >= 0 && row < 9e15 ? (int64_t)row : -1);
 }
 
+static void take_problem(struct attempt *a, const json_t *from) {
+    const char *name = json_string_value(json_object_get(from, "type")),
+               *detail = json_string_value(json_object_get(from, "detail"));
+    enum problem_type type = PROBLEM_INTERNAL;
+    if (name != NULL) {
+        (void)problem_find(name, &type);
+    }
+    problem_set(&a->problem, type, "%s", detail != NULL ? detail : "");
+    a->problem.lost = json_is_true(json_object_get(from, "lost"));
+}
+
 static int digit_of(char c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -150,7 +177,7 @@ static void take_bytes(struct attempt *a, const json_t *text) {
     }
 }
 
-/* Lines that are no object of rank 0, such as what mpirun writes, are ignored. */
+/* Lines that are no object of rank 0, such as what mpirun writes, are counted only. */
 static void take_line(struct attempt *a, const char *text, size_t size) {
     struct problem ignored = {0};
     json_t *line = size > 0 && text[0] == '{' ? json_parse(text, size, &ignored) : NULL;
@@ -161,12 +188,16 @@ static void take_line(struct attempt *a, const char *text, size_t size) {
         take_progress(a, line);
     } else if (json_object_get(line, "error") != NULL) {
         take_error(a, json_object_get(line, "error"));
+    } else if (json_object_get(line, "problem") != NULL) {
+        take_problem(a, json_object_get(line, "problem"));
     } else if (json_object_get(line, "exchanges") != NULL) {
-        a->complete = true;
+        a->complete_ns = clock_monotonic_ns();
         a->exchanges = count_of(line, "exchanges");
         a->sent_bytes = count_of(line, "sent_bytes");
     } else if (json_object_get(line, "ranks") != NULL) {
         a->began = true;
+    } else {
+        a->n_ignored++;
     }
     json_decref(line);
 }
@@ -212,6 +243,7 @@ static bool read_errors(struct attempt *a) {
     if (a->errors.size > ERRORS_SIZE) {
         a->errors.size = ERRORS_SIZE;
     }
+    a->damaged = a->damaged || a->errors.failed; /* a command whose pipe is full would wait */
     return more;
 }
 
@@ -219,15 +251,29 @@ static bool is_late(const struct ranks_training *t) {
     return t->deadline_ns != 0 && clock_monotonic_ns() > t->deadline_ns;
 }
 
-/* Reads to the end of both files. Returns false if the training is to end before that. */
+/* Whether the command goes on for too long after a complete result. */
+static bool is_over(const struct attempt *a) {
+    return a->complete_ns != 0 && clock_monotonic_ns() - a->complete_ns > (int64_t)END_MS * 1000000;
+}
+
+static bool is_to_end(const struct attempt *a) {
+    return a->damaged || is_over(a) || is_late(a->t) || mailbox_stopped(a->t->mailbox) != STOP_NOT;
+}
+
+/* Reads to the end of both files. Returns false if the command is to end before that. */
 static bool read_all(struct attempt *a) {
     struct pollfd files[] = {{.fd = a->run.output, .events = POLLIN},
-                             {.fd = a->run.errors, .events = POLLIN}};
+                             {.fd = a->run.errors, .events = POLLIN},
+                             {.fd = a->run.control, .events = POLLIN}};
     while (files[0].fd >= 0 || files[1].fd >= 0) {
-        if (mailbox_stopped(a->t->mailbox) != STOP_NOT || is_late(a->t)) {
+        if (is_to_end(a)) {
             return false;
         }
-        if (poll(files, 2, LOOK_MS) <= 0) {
+        const int n = poll(files, 3, LOOK_MS);
+        if (n == 0 && a->state != LAUNCHED_RUNS) {
+            return true; /* a process that the keeper has not ended still has the files */
+        }
+        if (n <= 0) {
             continue;
         }
         if (files[0].revents != 0 && !read_output(a)) {
@@ -236,11 +282,23 @@ static bool read_all(struct attempt *a) {
         if (files[1].revents != 0 && !read_errors(a)) {
             files[1].fd = -1;
         }
-        if (a->damaged) {
-            return false;
+        if (files[2].revents != 0) {
+            a->state = launched_wait(&a->run, 0, &a->status);
+            files[2].fd = -1;
         }
     }
-    return true;
+    return !a->damaged;
+}
+
+/* Waits for the end of the command, and asks for it if it does not come. */
+static void wait_end(struct attempt *a, bool read) {
+    if (read && a->state == LAUNCHED_RUNS) {
+        a->state = launched_wait(&a->run, END_MS, &a->status);
+    }
+    if (a->state == LAUNCHED_RUNS) {
+        launched_end(&a->run);
+        a->state = launched_wait(&a->run, END_MS, &a->status);
+    }
 }
 
 /* ---- what the command has written to standard error ---- */
@@ -249,73 +307,102 @@ static bool is_blank(const char *line, size_t n) {
     return strspn(line, "-= \t\r") >= n;
 }
 
-/* Appends the line of discern-train, or that of mpirun about a process that has died, or the first
- * paragraph. Returns false if there is none. */
+/* Appends the line of discern-train. The rest, which is not for clients (names of hosts and paths),
+ * goes to the log. Returns false if there is no line. */
 static bool put_reason(struct attempt *a, struct buf *out) {
-    static const char *const marks[] = {"discern-train: ", " noticed that "};
+    static const char mark[] = "discern-train: ";
     const char *text = buf_cstr(&a->errors);
-    for (size_t i = 0; text != NULL && i < sizeof marks / sizeof marks[0]; i++) {
-        const char *at = strstr(text, marks[i]);
-        if (at != NULL && i == 0) {
-            at += strlen(marks[0]);
+    const char *at = text != NULL ? strstr(text, mark) : NULL;
+    struct buf rest = {0};
+    for (const char *line = text; line != NULL && *line != '\0';) {
+        const size_t n = strcspn(line, "\n");
+        if (!is_blank(line, n)) {
+            buf_puts(&rest, rest.size > 0 ? "\n" : "");
+            buf_append(&rest, line, n);
         }
-        while (at != NULL && i > 0 && at > text && at[-1] != '\n') {
-            at--;
-        }
-        if (at != NULL) {
-            buf_append(out, at, strcspn(at, "\n"));
-            return true;
-        }
+        line += n + (line[n] == '\n');
     }
-    for (const char *at = text; at != NULL && *at != '\0';) {
-        const size_t n = strcspn(at, "\n");
-        if (!is_blank(at, n)) {
-            buf_puts(out, out->size > 0 ? " " : "");
-            buf_append(out, at, n);
-        } else if (out->size > 0) {
-            break;
-        }
-        at += n + (at[n] == '\n');
+    if (rest.size > 0) {
+        log_warn("ranks.errors", log_int("job", a->t->job), log_str("text", buf_cstr(&rest)));
     }
-    return out->size > 0;
+    buf_done(&rest);
+    if (at != NULL) {
+        at += strlen(mark);
+        buf_append(out, at, strcspn(at, "\n"));
+    }
+    return at != NULL;
 }
 
-static void put_status(int status, struct buf *out) {
-    if (WIFSIGNALED(status)) {
-        buf_printf(out, "signal %d", WTERMSIG(status));
+static void put_status(const struct attempt *a, struct buf *out) {
+    if (a->state == LAUNCHED_RUNS) {
+        buf_puts(out, "it does not end");
+    } else if (a->state == LAUNCHED_LOST) {
+        buf_puts(out, "the process that waits for it was ended");
+    } else if (WIFSIGNALED(a->status)) {
+        buf_printf(out, "signal %d", WTERMSIG(a->status));
     } else {
-        buf_printf(out, "exit status %d", WEXITSTATUS(status));
+        buf_printf(out, "exit status %d", WEXITSTATUS(a->status));
     }
 }
 
 /* Sets the problem of a command that has ended without a result. */
-static void set_failure(struct attempt *a, const int *status, struct ranks_result *out,
-                        struct problem *problem) {
+static void set_failure(struct attempt *a, struct ranks_result *out, struct problem *problem) {
     struct buf why = {0};
+    const bool good =
+        a->state == LAUNCHED_ENDED && WIFEXITED(a->status) && WEXITSTATUS(a->status) == 0;
     if (!put_reason(a, &why)) {
-        if (status != NULL) {
-            put_status(*status, &why);
+        put_status(a, &why);
+        if (good && a->n_ignored > 0) {
+            buf_printf(&why, ", and %zu lines of standard output were not understood",
+                       a->n_ignored);
         } else {
-            buf_puts(&why, "it does not end");
+            buf_puts(&why, "; the log of the daemon has what it wrote");
         }
     }
-    out->lost = a->began;
-    problem_set(problem, a->began ? PROBLEM_JOB_CRASHED : PROBLEM_JOB_RANKS, "%s: %.400s",
-                a->began ? "a rank of the training has died" : "the command of --mpi has failed",
+    out->lost = a->began || a->state == LAUNCHED_LOST;
+    problem_set(problem, out->lost ? PROBLEM_JOB_CRASHED : PROBLEM_JOB_RANKS, "%s: %.400s",
+                out->lost ? "a rank of the training has died" : "the command of --mpi has failed",
                 buf_cstr(&why) != NULL ? why.data : "out of memory");
     buf_done(&why);
 }
 
+/* Whether SIGTERM has ended the command, which a service manager may send to all processes. */
+static bool is_terminated(const struct attempt *a) {
+    return a->state == LAUNCHED_ENDED &&
+           ((WIFSIGNALED(a->status) && WTERMSIG(a->status) == SIGTERM) ||
+            (WIFEXITED(a->status) && WEXITSTATUS(a->status) == 128 + SIGTERM));
+}
+
+/* Whether the mailbox has a reason to stop. If SIGTERM has ended the command, the one to the daemon
+ * may still come. */
+static bool is_stopped(const struct attempt *a) {
+    for (int ms = 0; is_terminated(a) && ms < STOP_MS; ms += LOOK_MS) {
+        if (mailbox_stopped(a->t->mailbox) != STOP_NOT) {
+            break;
+        }
+        (void)poll(NULL, 0, LOOK_MS);
+    }
+    return mailbox_stopped(a->t->mailbox) != STOP_NOT;
+}
+
 /* ---- the whole ---- */
-/* Decides how the attempt has ended. */
+static bool take_result(struct attempt *a, struct ranks_result *out, struct problem *problem) {
+    if (a->state != LAUNCHED_ENDED || !WIFEXITED(a->status) || WEXITSTATUS(a->status) != 0) {
+        struct buf how = {0};
+        put_status(a, &how);
+        log_warn("ranks.end", log_int("job", a->t->job), log_str("detail", buf_cstr(&how)));
+        buf_done(&how);
+    }
+    out->exchanges = a->exchanges;
+    out->sent_bytes = a->sent_bytes;
+    return handover_read(a->bytes.data, a->bytes.size, out->result, out->rows, problem);
+}
+
+/* Decides how the attempt has ended. A complete result is taken, however the command ends after
+ * it. */
 static bool take_end(struct attempt *a, bool read, struct ranks_result *out,
                      struct problem *problem) {
-    int status = 0;
-    bool ended = read && launched_wait(&a->run, END_MS, &status);
-    if (!ended) {
-        launched_end(&a->run);
-        ended = launched_wait(&a->run, END_MS, &status);
-    }
+    wait_end(a, read);
     if (a->error.code != DN_OK) {
         jobs_problem_from_core(&a->error, a->t->request, problem);
         return false;
@@ -323,12 +410,16 @@ static bool take_end(struct attempt *a, bool read, struct ranks_result *out,
     if (!read && mailbox_stopped(a->t->mailbox) != STOP_NOT) {
         return false;
     }
+    const bool no_memory = a->bytes.failed || a->output.failed || a->errors.failed;
+    if (a->complete_ns != 0 && !a->damaged && !no_memory) {
+        return take_result(a, out, problem);
+    }
     if (!read && is_late(a->t)) {
         const dn_error late = {.code = DN_ERR_TIME, .row = -1};
         jobs_problem_from_core(&late, a->t->request, problem);
         return false;
     }
-    if (a->bytes.failed || a->output.failed) {
+    if (no_memory) {
         return problem_no_memory(problem);
     }
     if (a->damaged) {
@@ -336,13 +427,12 @@ static bool take_end(struct attempt *a, bool read, struct ranks_result *out,
                            "the command of --mpi has failed: what it writes to standard output is "
                            "not that of discern-train");
     }
-    if (!a->complete || !ended || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        set_failure(a, ended ? &status : NULL, out, problem);
-        return false;
+    if (a->problem.type != PROBLEM_NONE) {
+        problem_move(problem, &a->problem);
+    } else if (!is_stopped(a)) {
+        set_failure(a, out, problem);
     }
-    out->exchanges = a->exchanges;
-    out->sent_bytes = a->sent_bytes;
-    return handover_read(a->bytes.data, a->bytes.size, out->result, out->rows, problem);
+    return false;
 }
 
 bool ranks_train(const struct ranks_training *t, struct ranks_result *out,
@@ -358,6 +448,7 @@ bool ranks_train(const struct ranks_training *t, struct ranks_result *out,
     (void)close(a.run.errors);
     const bool good = take_end(&a, read, out, problem);
     (void)close(a.run.control);
+    problem_done(&a.problem);
     buf_done(&a.output);
     buf_done(&a.errors);
     buf_done(&a.bytes);

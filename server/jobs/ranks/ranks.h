@@ -1,6 +1,7 @@
 /* Trains a job by several processes (ranks): starts the command of --mpi, and reads what its rank 0
  * writes to standard output, JSON objects of a line each:
  *
+ *   {"problem": {…}}              why a rank cannot begin
  *   {"ranks": N}                  all ranks have the same build, request and database, and begin
  *   {"iteration": …}              ranks_put_progress
  *   {"error": {…}}                the error of dn_train
@@ -41,6 +42,9 @@ bool ranks_train(const struct ranks_training *t, struct ranks_result *out, struc
 /* Write the members of the open object. */
 void ranks_put_progress(const dn_progress *progress, struct json_writer *w);
 void ranks_put_error(const dn_error *err, struct json_writer *w);
+/* detail: without the list of faults. lost: as in struct problem */
+void ranks_put_problem(enum problem_type type, const char *detail, bool lost,
+                       struct json_writer *w);
 enum { RANKS_PIECE = 32768 };
 /* Appends a piece of a result, at most RANKS_PIECE bytes, in hexadecimal. */
 void ranks_put_bytes(const void *bytes, size_t n, struct json_writer *w);
