@@ -337,11 +337,12 @@ $(BUILD)/bench/%: tests/bench/%.c
 	$(CC) $(TEST_CFLAGS) $(LDHARDEN) -o $@ $< $(SERVER_LIBS)
 bench: all $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c)) ## speed beside a bare libmicrohttpd handler (needs wrk, curl)
 	BUILD=$(BUILD) tests/bench/run
-soak: programs ## kill -9 at random moments, faults of disk and memory, damaged databases, minutes of load, generated requests, all flows of the page behind nginx (needs wrk, curl, jq, sqlite3, python3, openssl)
+soak: programs ## kill -9 at random moments, faults of disk and memory, damaged databases, minutes of load, generated requests, all flows of the page behind nginx, daemons that are killed beside others (needs wrk, curl, jq, sqlite3, python3, openssl)
 	BUILD=$(BUILD) tests/soak/kill9
 	BUILD=$(BUILD) tests/soak/faults
 	BUILD=$(BUILD) tests/soak/corrupt
 	BUILD=$(BUILD) tests/soak/load
+	BUILD=$(BUILD) tests/soak/daemons
 	BUILD=$(BUILD) SECONDS_OF_LOAD=$${SECONDS_OF_LOAD:-60} tests/soak/mixed
 	DISCERND=$(BUILD)/discernd FUZZ_REQUESTS=$(FUZZ_REQUESTS) $(BUILD)/api/test_request_fuzzer
 	DISCERND=$(BUILD)/discernd WALK=all $(BUILD)/api/test_openapi_walk
