@@ -487,27 +487,35 @@ static void open_log(const struct settings *s) {
 
 /* Paths of folders, of which NULL are left out. */
 struct folders {
-    char *paths[48]; /* [n] */
+    char **paths; /* [n] */
     size_t n;
 };
 
-/* Adds the folder of a file; path NULL: none. Without memory it is left out. resolve: the folder of
+/* Takes over the path; NULL: none. Without memory it is left out. */
+static void take_path(struct folders *f, char *path) {
+    char **more = path != NULL ? realloc(f->paths, (f->n + 1) * sizeof *more) : NULL;
+    if (more == NULL) {
+        free(path);
+        return;
+    }
+    f->paths = more;
+    f->paths[f->n++] = path;
+}
+
+/* Adds the folder of a file; path NULL: none. resolve: the folder of
  * the file that symbolic links lead to. */
 static void add_folder(struct folders *f, const char *path, bool resolve) {
     char *copy = path == NULL ? NULL : resolve ? realpath(path, NULL) : strdup(path);
     char *folder = copy != NULL ? strdup(dirname(copy)) : NULL;
     free(copy);
-    if (folder != NULL && f->n < sizeof f->paths / sizeof f->paths[0]) {
-        f->paths[f->n++] = folder;
-    } else {
-        free(folder);
-    }
+    take_path(f, folder);
 }
 
 static void folders_done(struct folders *f) {
     for (size_t i = 0; i < f->n; i++) {
         free(f->paths[i]);
     }
+    free(f->paths);
 }
 
 /* The same of a listen address "unix:PATH"; NULL: none. Other addresses have no folder. */
@@ -519,13 +527,7 @@ static void add_folder_of_socket(struct folders *f, const char *address) {
 
 /* Adds a file, or a folder with all that is below it. */
 static void add_path(void *folders, const char *path) {
-    struct folders *f = folders;
-    char *copy = strdup(path);
-    if (copy != NULL && f->n < sizeof f->paths / sizeof f->paths[0]) {
-        f->paths[f->n++] = copy;
-    } else {
-        free(copy);
-    }
+    take_path(folders, strdup(path));
 }
 
 /* Allows the files that the daemon needs. A database that is a symbolic link has its other files in
@@ -534,11 +536,8 @@ static void add_path(void *folders, const char *path) {
 static void enter_sandbox(struct daemon *d) {
     const struct settings *s = &d->settings;
     const char *const read_again[] = {s->tokens, s->tls_cert, s->tls_key, s->tls_client_ca};
-    struct folders made = {.n = 0}, readable = {.n = 0};
-    made.paths[made.n++] = strdup(s->spool_dir);
-    if (made.paths[0] == NULL) {
-        made.n = 0;
-    }
+    struct folders made = {0}, readable = {0};
+    take_path(&made, strdup(s->spool_dir));
     add_folder(&made, store_database_file(s->database), false);
     add_folder(&made, store_database_file(s->database), true);
     add_folder(&made, s->port_file, false);

@@ -371,6 +371,13 @@ bool settings_check(struct settings *s, struct problem *problem) {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
                            "--database must be the name of a file, got \"\"");
     }
+    const char *rest = strstr(s->database, "://");
+    if (rest != NULL && store_database_file(s->database) != NULL) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "--database must be the name of a file or begin with postgresql://, got "
+                           "\"%.*s://…\"",
+                           (int)(rest - s->database), s->database);
+    }
     if (!check_roles(s, problem)) {
         return false;
     }

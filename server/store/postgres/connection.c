@@ -72,12 +72,12 @@ bool store_postgres_failed(struct store_connection *c, const PGresult *result, c
     }
     raise(c, STORE_FAILURE_WRITE);
     if (strcmp(state, "57014") == 0) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE,
-                           "the database needed longer than statement_timeout allows");
+        return problem_set_lost(problem,
+                                "the database needed longer than statement_timeout allows");
     }
     if (is_passing(state)) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE,
-                           "the database failed: %.*s: send the request again", length, text);
+        return problem_set_lost(problem, "the database failed: %.*s: send the request again",
+                                length, text);
     }
     return problem_set(problem, PROBLEM_INTERNAL, "the database failed: %.*s", length, text);
 }
