@@ -20,3 +20,8 @@ CREATE TRIGGER changes_inserted AFTER INSERT ON changes FOR EACH STATEMENT EXECU
 
 -- 1: a binary that does not have the migration may use the database.
 ALTER TABLE migrations ADD COLUMN compatible BIGINT NOT NULL DEFAULT 0;
+
+-- The first ids of the ranges that daemons take: no daemon waits for the transaction of another, as with the row of blob_ids.
+CREATE SEQUENCE blob_ranges INCREMENT BY 1048576;
+SELECT setval('blob_ranges', (next / 1048576 + 1) * 1048576) FROM blob_ids;
+DROP TABLE blob_ids;

@@ -3,6 +3,7 @@
 #ifndef STORE_INTERNAL_H
 #define STORE_INTERNAL_H
 
+#include "base/process/clock.h"
 #include "store/engine/changes.h"
 #include "store/engine/engine.h"
 #include "store/engine/readers.h"
@@ -28,9 +29,8 @@ struct store {
     int64_t keep_audit; /* as in store_settings */
     bool no_hints;      /* as in store_settings */
     int64_t next_blob;  /* SQLite: id of the next blob; used by the writer thread only */
-    /* ms that the clock of the database's server is ahead of this one's; used by the writer thread
-     * only */
-    int64_t clock_ahead;
+    /* ms that the clock of the database's server is ahead of this one's */
+    _Atomic int64_t clock_ahead;
     int64_t expire_ns;       /* not before this time are jobs of other processes queued again */
     atomic_bool backup_runs; /* a store_backup exists */
     struct store_ring ring;
@@ -42,6 +42,11 @@ struct store {
     struct store_keys keys;
     struct store_writer writer;
 };
+
+/* Returns the time of the database, in ms since 1970. */
+static inline int64_t store_now(const struct store *store) {
+    return clock_real_ms() + atomic_load(&store->clock_ahead);
+}
 
 /* Returns the engine for a database: a file name, or a URI of PostgreSQL. */
 const struct store_engine *store_engine_of(const char *database);

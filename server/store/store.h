@@ -59,8 +59,9 @@ bool store_database_has_password(const char *database);
 void store_database_reads(const char *database, void (*read)(void *arg, const char *path),
                           void *arg);
 
-/* Creates or opens the file, locks FILE.lock (flock), applies migrations, starts the writer thread,
- * queues again the jobs that were running when the last process ended, and starts the sweep. Fails
+/* Creates or opens the database, applies migrations, starts the writer thread, queues again the jobs
+ * of processes that have ended, and starts the sweep. A file is locked (FILE.lock, flock); a database
+ * of PostgreSQL may be open in other processes. Fails
  * if the file is locked, not writable, not a Discern database or newer than this binary, or if a
  * migration was changed after it was applied. */
 bool store_open(const struct store_settings *settings, struct store **out, struct problem *problem);

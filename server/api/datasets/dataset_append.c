@@ -94,9 +94,30 @@ static bool find_newest(struct http_call *call, struct store_dataset *out,
     return false;
 }
 
+/* Holds the key of the call. Returns false if it has replied. */
+static bool take_key(struct http_call *call, struct dataset_body *b) {
+    if (!api_key_begin(call, &b->key)) {
+        return false;
+    }
+    if (api_key_of(&b->key) == NULL) {
+        return true;
+    }
+    b->key.key.write = dataset_body_keep;
+    b->key.key.arg = b;
+    b->sha256 = hash_sha256_new();
+    if (b->sha256 == NULL) {
+        dataset_body_release(b);
+        http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the rows");
+    }
+    return b->sha256 != NULL;
+}
+
 /* Opens the reader. On a pool thread, before the body. */
 static void append_open(struct http_call *call) {
     struct dataset_body *b = http_state(call);
+    if (!take_key(call, b)) {
+        return;
+    }
     struct problem problem = {0};
     struct store_dataset newest;
     struct table_stored stored;
@@ -117,24 +138,6 @@ static void append_open(struct http_call *call) {
     }
 }
 
-/* Holds the key of the call. Returns false if it has replied. */
-static bool take_key(struct http_call *call, struct dataset_body *b) {
-    if (!api_key_begin(call, &b->key)) {
-        return false;
-    }
-    if (api_key_of(&b->key) == NULL) {
-        return true;
-    }
-    b->key.key.write = dataset_body_keep;
-    b->key.key.arg = b;
-    b->sha256 = hash_sha256_new();
-    if (b->sha256 == NULL) {
-        dataset_body_release(b);
-        http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the rows");
-    }
-    return b->sha256 != NULL;
-}
-
 static void append_seen(struct http_call *call, const char *bytes, size_t n) {
     const struct dataset_body *b = http_state(call);
     if (b->sha256 != NULL) {
@@ -153,9 +156,6 @@ static bool append_begin(struct http_call *call) {
         return false;
     }
     b->reading = options;
-    if (!take_key(call, b)) {
-        return false;
-    }
     http_defer(call, append_open);
     return true;
 }

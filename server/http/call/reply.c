@@ -205,8 +205,11 @@ static bool each_change(const struct http_call *call,
     char text[24];
     int64_t (*of)(const struct http_call *) = call->server->settings.change;
     const int64_t change = of != NULL && call->request.admitted ? of(call) : 0;
+    if (change == 0) {
+        return true;
+    }
     (void)snprintf(text, sizeof text, "%" PRId64, change);
-    return change == 0 || each(arg, "Discern-Change", text);
+    return each(arg, "Discern-Change", text);
 }
 
 bool reply_each_header(const struct http_call *call,

@@ -156,13 +156,13 @@ int64_t store_changes_seen(struct store *store) {
 }
 
 bool store_changes_reach(struct store *store, int64_t number, struct problem *problem) {
-    const struct store_sharing *sharing = store->engine->sharing;
-    return sharing == NULL || store_ring_followed(&store->ring) >= number ||
-           sharing->follow(store, problem);
+    return store_changes_reached(store, number) || store->engine->sharing->follow(store, problem);
 }
 
 bool store_changes_reached(struct store *store, int64_t number) {
-    return store->engine->sharing == NULL || store_ring_followed(&store->ring) >= number;
+    const struct store_sharing *sharing = store->engine->sharing;
+    return number == 0 || sharing == NULL ||
+           (sharing->is_known(store) && store_ring_followed(&store->ring) >= number);
 }
 
 int64_t store_changes_wait(struct store *store, int64_t since, int64_t timeout_ms) {

@@ -63,10 +63,14 @@ struct store_sharing {
      * number of the first. */
     int64_t (*publish)(struct store *store, const struct store_change *changes, size_t n,
                        struct problem *problem);
-    /* Adds the changes to the ring that the other processes have committed until now. Any thread. */
+    /* Adds the changes to the ring that the other processes have committed until now. On a thread
+     * that may wait. */
     bool (*follow)(struct store *store, struct problem *problem);
+    /* Whether the numbers in the ring are those of the database. Any thread. */
+    bool (*is_known)(struct store *store);
     /* Holds something until `release` or the end of the process, any number of times. Returns false
-     * if another process holds it, or after setting the problem. Any thread. */
+     * if another process holds it, or after setting the problem. On a thread that may wait; release
+     * on any thread. */
     bool (*hold)(struct store *store, enum store_hold what, const char *name,
                  struct problem *problem);
     void (*release)(struct store *store, enum store_hold what, const char *name);

@@ -47,7 +47,7 @@ static void run_one(struct store *store, struct store_work *work) {
     struct store_tx tx = {.store = store,
                           .connection = store->writer.connection,
                           .problem = work->problem,
-                          .now = clock_real_ms() + store->clock_ahead};
+                          .now = store_now(store)};
     if (!work->problem->type) {
         work->run(&tx, work->arg);
     }

@@ -96,6 +96,17 @@ bool store_postgres_exec(struct store_connection *c, const char *sql, struct pro
     return good;
 }
 
+/* Ends the transaction of a message whose second statement has failed. */
+static void end_begun(struct store_connection *c) {
+    PGconn *conn = store_postgres_of(c)->conn;
+    if (PQtransactionStatus(conn) != PQTRANS_IDLE) {
+        PQclear(PQexec(conn, "ROLLBACK"));
+    }
+    if (PQtransactionStatus(conn) != PQTRANS_IDLE) {
+        raise(c, STORE_FAILURE_LOST);
+    }
+}
+
 bool store_postgres_begin_read(struct store_connection *c, struct problem *problem) {
     static const char sql[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
                               "SELECT coalesce(max(seq), 0) FROM changes";
@@ -105,6 +116,7 @@ bool store_postgres_begin_read(struct store_connection *c, struct problem *probl
         c->seen = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
     } else {
         (void)store_postgres_failed(c, result, sql, problem);
+        end_begun(c);
     }
     PQclear(result);
     return good;
@@ -170,7 +182,8 @@ static const char session_sql[] =
     "SELECT set_config('statement_timeout', '60s', false) WHERE "
     "current_setting('statement_timeout') = '0';"
     "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4;"
-    "SET tcp_user_timeout = 30000; SET idle_in_transaction_session_timeout = 0";
+    "SET tcp_user_timeout = 30000; SET idle_in_transaction_session_timeout = 0;"
+    "SET idle_session_timeout = 0";
 
 struct store_connection *store_postgres_connect(const char *uri, struct problem *problem) {
     if (!check_uri(uri, problem)) {

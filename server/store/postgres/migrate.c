@@ -2,7 +2,9 @@
 #include "base/log/log.h"
 #include "store/engine/migrations.h"
 #include "store/postgres/postgres.h"
+#include "store/postgres/share.h"
 #include <string.h>
+#include <time.h>
 
 static const struct store_migration embedded[] = {
 #include "migrations_postgresql.inc"
@@ -13,12 +15,16 @@ enum { N_MIGRATIONS = sizeof embedded / sizeof embedded[0] };
  * go on with the database, and can be started with it. */
 static const char compatible[] = "-- compatible\n";
 
+static bool is_compatible(const struct store_migration *m) {
+    return strncmp(m->text, compatible, sizeof compatible - 1) == 0;
+}
+
 static bool apply(struct store_connection *c, const struct store_migration *m, size_t number,
                   struct problem *problem) {
     store_postgres_exec(c, "BEGIN; SET LOCAL statement_timeout = 0", problem);
     store_postgres_exec(c, m->text, problem);
     (void)(problem->type != PROBLEM_NONE || store_migration_record(c, m, number, problem));
-    if (strncmp(m->text, compatible, sizeof compatible - 1) == 0) {
+    if (is_compatible(m)) {
         STORE_RUN(c, problem, "UPDATE migrations SET compatible = 1 WHERE id = ?",
                   store_int((int64_t)number));
     }
@@ -66,6 +72,36 @@ static bool check_empty(struct store_connection *c, struct problem *problem) {
     return problem->type == PROBLEM_NONE;
 }
 
+/* Keeps other daemons out while a migration is applied with which those of the release before cannot
+ * go on. */
+static bool keep_out(struct store_connection *c, const struct store_migration *m,
+                     struct problem *problem) {
+    enum {
+        TRIES = 30
+    }; /* each after 100 ms: the server needs a moment to see that a daemon has ended */
+    const struct timespec pause = {.tv_nsec = 100000000};
+    for (int i = 0; i < TRIES && problem->type == PROBLEM_NONE; i++) {
+        if (STORE_ASK(c, problem, 0,
+                      "SELECT CAST(pg_try_advisory_lock(" STORE_POSTGRES_OPEN ") AS INTEGER)",
+                      STORE_NO_VALUES)) {
+            return true;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return problem_set(
+        problem, PROBLEM_UNAVAILABLE,
+        "the database is in use, and its tables must be changed (migration \"%s\") so "
+        "that daemons of the release before cannot go on: stop them first",
+        m->name);
+}
+
+static void admit(struct store_connection *c) {
+    struct problem ignored = {0};
+    STORE_RUN(c, &ignored, "SELECT CAST(pg_advisory_unlock(" STORE_POSTGRES_OPEN ") AS INTEGER)",
+              STORE_NO_VALUES);
+    problem_done(&ignored);
+}
+
 bool store_postgres_migrate(struct store_connection *c, struct problem *problem) {
     size_t done = 0;
     if (!has_migrations(c, problem) && check_empty(c, problem)) {
@@ -77,9 +113,15 @@ bool store_postgres_migrate(struct store_connection *c, struct problem *problem)
     if (problem->type == PROBLEM_NONE) {
         (void)store_migrations_compare_recorded(c, embedded, N_MIGRATIONS, &done, problem);
     }
-    while (problem->type == PROBLEM_NONE && done < N_MIGRATIONS) {
-        (void)apply(c, &embedded[done], done + 1, problem);
-        done++;
+    for (const size_t first = done; problem->type == PROBLEM_NONE && done < N_MIGRATIONS; done++) {
+        const struct store_migration *m = &embedded[done];
+        const bool alone = first > 0 && !is_compatible(m);
+        if (!alone || keep_out(c, m, problem)) {
+            (void)apply(c, m, done + 1, problem);
+        }
+        if (alone) {
+            admit(c);
+        }
     }
     return problem->type == PROBLEM_NONE;
 }

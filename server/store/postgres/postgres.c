@@ -80,15 +80,17 @@ static struct store_connection *reach(struct store *store, const char *uri,
 static bool set_up_writer(struct store *store, struct store_connection *c,
                           struct problem *problem) {
     return (database_of(store)->alone ||
-            store_postgres_exec(c, "SET idle_in_transaction_session_timeout = '10s'", problem)) &&
+            store_postgres_exec(c, "SET idle_in_transaction_session_timeout = '4s'", problem)) &&
            store_share_appear(store, c, problem);
 }
 
 /* Applies the missing migrations, while no other daemon does. */
 static bool migrate(struct store_connection *c, struct problem *problem) {
     struct problem ignored = {0};
-    STORE_RUN(c, problem, "SELECT 1 FROM pg_advisory_lock(" STORE_POSTGRES_MIGRATE ")",
-              STORE_NO_VALUES);
+    store_postgres_exec(c,
+                        "BEGIN; SET LOCAL statement_timeout = 0; SELECT "
+                        "pg_advisory_lock(" STORE_POSTGRES_MIGRATE "); COMMIT",
+                        problem);
     (void)(problem->type == PROBLEM_NONE && store_postgres_migrate(c, problem));
     STORE_RUN(c, &ignored, "SELECT CAST(pg_advisory_unlock(" STORE_POSTGRES_MIGRATE ") AS INTEGER)",
               STORE_NO_VALUES);
@@ -112,9 +114,9 @@ static bool open_database(struct store *store, const struct store_settings *sett
     }
     database_of(store)->alone = settings->alone;
     store_postgres_of(c)->opening = true;
-    const bool good = lock(c, store->name, settings->alone, LOCK_TRIES, problem) &&
-                      migrate(c, problem) && set_up_writer(store, c, problem) &&
-                      store_share_begin(store, c, problem);
+    const bool good = migrate(c, problem) &&
+                      lock(c, store->name, settings->alone, LOCK_TRIES, problem) &&
+                      set_up_writer(store, c, problem);
     store_postgres_of(c)->opening = false;
     return good;
 }

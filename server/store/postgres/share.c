@@ -12,12 +12,15 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <time.h>
 
 enum {
-    PAUSE_MS = 1000,       /* between two looks at the changes without a notification */
-    CHANGES_KEPT = 16384,  /* several times the size of the ring */
-    BLOBS_AT_ONCE = 65536, /* ids of blobs */
-    FOLLOW_AT_ONCE = 1024
+    PAUSE_MS = 1000,         /* between two looks at the changes without a notification */
+    CHANGES_KEPT = 16384,    /* several times the size of the ring */
+    BLOBS_AT_ONCE = 1 << 20, /* ids of blobs; the increment of the sequence blob_ranges */
+    FOLLOW_AT_ONCE = 1024,   /* changes */
+    FOLLOW_WAIT_MS = 5000,   /* for a reading connection */
+    TURN_MS = 10             /* for another daemon to take the turn of an append */
 };
 
 static struct store_share *share_of(struct store *store) {
@@ -26,29 +29,28 @@ static struct store_share *share_of(struct store *store) {
 
 bool store_share_init(struct store_share *share, struct problem *problem) {
     pthread_mutex_init(&share->mutex, NULL);
-    return wake_pipe_open(share->stop) ||
+    pthread_mutex_init(&share->list, NULL);
+    return wake_pipe_open(share->wake) ||
            problem_set(problem, PROBLEM_INTERNAL, "no pipe can be made: no descriptor is left");
+}
+
+static void free_list(struct store_held *first) {
+    for (struct store_held *next; first != NULL; first = next) {
+        next = first->next;
+        free(first);
+    }
 }
 
 void store_share_done(struct store_share *share) {
     store_postgres_disconnect(share->connection);
-    wake_pipe_close(share->stop);
+    free_list(share->held);
+    free_list(share->released);
+    wake_pipe_close(share->wake);
     pthread_mutex_destroy(&share->mutex);
+    pthread_mutex_destroy(&share->list);
 }
 
 /* ---- the changes of other daemons ---- */
-
-static int64_t newest(struct store_connection *c, struct problem *problem) {
-    return STORE_ASK(c, problem, 0, "SELECT coalesce(max(seq), 0) FROM changes", STORE_NO_VALUES);
-}
-
-bool store_share_begin(struct store *store, struct store_connection *c, struct problem *problem) {
-    const int64_t number = newest(c, problem);
-    if (problem->type == PROBLEM_NONE) {
-        store_ring_restart(&store->ring, number);
-    }
-    return problem->type == PROBLEM_NONE;
-}
 
 /* Adds the committed changes to the ring. */
 static bool read_changes(struct store *store, struct store_connection *c, struct problem *problem) {
@@ -75,25 +77,39 @@ static bool read_changes(struct store *store, struct store_connection *c, struct
     return problem->type == PROBLEM_NONE;
 }
 
+static void do_nothing(struct store_tx *tx, void *arg) {
+    (void)tx;
+    (void)arg;
+}
+
 static bool follow(struct store *store, struct problem *problem) {
     struct store_read r;
-    if (!store_read_begin(&r, store, problem)) {
+    if (!atomic_load(&share_of(store)->known)) {
+        /* its begin compares the numbers */
+        return store_write_lazy(store, do_nothing, NULL, problem);
+    }
+    if (!store_read_begin_within(&r, store, FOLLOW_WAIT_MS, problem)) {
         return false;
     }
     (void)read_changes(store, r.connection, problem);
     return store_read_end(&r);
 }
 
+static bool is_known(struct store *store) {
+    return atomic_load(&share_of(store)->known);
+}
+
 /* ---- transactions ---- */
 
 static void enter(struct store *store, struct problem *problem) {
     struct store_connection *c = store->writer.connection;
-    const int64_t before = clock_real_ms();
+    struct store_share *share = share_of(store);
     struct store_query q;
     int64_t number = 0, now = 0;
     /* a statement of its own: the next one sees what was committed before the lock was taken */
     STORE_RUN(c, problem, "SELECT 1 FROM pg_advisory_xact_lock(" STORE_POSTGRES_WRITE ")",
               STORE_NO_VALUES);
+    const int64_t before = clock_real_ms();
     STORE_QUERY(
         &q, c, problem,
         "SELECT coalesce(max(seq), 0), CAST(extract(epoch FROM clock_timestamp()) * 1000 AS "
@@ -108,21 +124,27 @@ static void enter(struct store *store, struct problem *problem) {
         return;
     }
     const int64_t after = clock_real_ms();
-    store->clock_ahead = now >= before && now <= after ? 0 : now - after;
-    if (number < store_ring_followed(&store->ring)) {
-        store_ring_restart(&store->ring, number); /* the server has lost its last commits */
-    }
-    if (number > store_ring_followed(&store->ring)) {
+    atomic_store(&store->clock_ahead, now >= before && now <= after ? 0 : now - after);
+    if (!is_known(store) || number < store_ring_followed(&store->ring)) {
+        store_ring_restart(&store->ring, number);
+        atomic_store(&share->known, true);
+    } else if (number > store_ring_followed(&store->ring)) {
         (void)read_changes(store, c, problem);
     }
+    share->number = number;
 }
 
 static int64_t publish(struct store *store, const struct store_change *changes, size_t n,
                        struct problem *problem) {
-    const int64_t first = store_ring_followed(&store->ring) + 1;
+    struct store_connection *c = store->writer.connection;
+    const int64_t first = share_of(store)->number + 1;
+    if (!store_postgres_of(c)->durable) { /* no crash of the server loses a number that is known */
+        STORE_RUN(c, problem, "SELECT set_config('synchronous_commit', 'on', true)",
+                  STORE_NO_VALUES);
+    }
     for (size_t i = 0; i < n; i++) {
         const struct store_change *change = &changes[i];
-        STORE_RUN(store->writer.connection, problem,
+        STORE_RUN(c, problem,
                   "INSERT INTO changes (seq, kind, name, job, live, oldest, removed) VALUES (?, ?, "
                   "?, ?, ?, ?, ?)",
                   store_int(first + (int64_t)i), store_int((int64_t)change->kind),
@@ -138,36 +160,63 @@ static void prune(struct store_tx *tx) {
               store_int(CHANGES_KEPT));
 }
 
-/* ---- the connection for locks and ids ---- */
+/* ---- the session for locks ---- */
 
-/* Runs a query of one integer on the share's connection, once more on a new one if it is lost. */
-static int64_t ask(struct store *store, const char *sql, int64_t value, struct problem *problem) {
+static int64_t ask_once(struct store_connection *c, const char *sql, int64_t key,
+                        struct problem *problem) {
+    return STORE_ASK(c, problem, 0, sql, store_int(key));
+}
+
+static int64_t take(struct store_connection *c, enum store_hold what, int64_t key,
+                    struct problem *problem) {
+    return what == STORE_HOLD_VERSION
+               ? ask_once(c, "SELECT 1 FROM pg_advisory_lock_shared(?)", key, problem)
+               : ask_once(c, "SELECT CAST(pg_try_advisory_lock(?) AS INTEGER)", key, problem);
+}
+
+/* Closes the connection if it is lost. The mutex is held. */
+static bool drop_lost(struct store_share *share) {
+    if (share->connection == NULL || share->connection->failure != STORE_FAILURE_LOST) {
+        return false;
+    }
+    store_postgres_disconnect(share->connection);
+    share->connection = NULL;
+    return true;
+}
+
+/* Connects, and takes the locks again that a lost session held. Another daemon may have taken one of
+ * them meanwhile: its call and that of this daemon then run at the same time. The mutex is held. */
+static void connect_again(struct store *store, struct problem *problem) {
     struct store_share *share = share_of(store);
-    int64_t answer = 0;
-    pthread_mutex_lock(&share->mutex);
+    share->connection = store->engine->connect(store, problem);
+    for (struct store_held *h = share->held; h != NULL && share->connection != NULL; h = h->next) {
+        (void)take(share->connection, h->what, h->key, problem);
+        (void)drop_lost(share);
+    }
+}
+
+/* Takes a lock, once more on a new connection if the session is lost. The mutex is held. */
+static bool take_lock(struct store *store, enum store_hold what, int64_t key,
+                      struct problem *problem) {
+    struct store_share *share = share_of(store);
     for (bool old = share->connection != NULL;; old = false) {
         struct problem own = {0};
+        bool taken = false;
         if (share->connection == NULL) {
-            share->connection = store->engine->connect(store, &own);
+            connect_again(store, &own);
         }
         if (share->connection != NULL) {
-            answer = STORE_ASK(share->connection, &own, 0, sql, store_int(value));
+            taken = take(share->connection, what, key, &own) != 0;
         }
-        if (share->connection != NULL && share->connection->failure == STORE_FAILURE_LOST) {
-            store_postgres_disconnect(share->connection);
-            share->connection = NULL;
-        }
-        if (!old || share->connection != NULL) {
+        if (!drop_lost(share) || !old) {
             if (own.type != PROBLEM_NONE) {
                 problem_copy(problem, &own);
             }
             problem_done(&own);
-            break;
+            return taken;
         }
         problem_done(&own);
     }
-    pthread_mutex_unlock(&share->mutex);
-    return answer;
 }
 
 /* Returns the key of the lock: a hash of what is held. Two names with one key only exclude each
@@ -182,24 +231,114 @@ static int64_t key_of(enum store_hold what, const char *name) {
     return key;
 }
 
-static bool hold(struct store *store, enum store_hold what, const char *name,
-                 struct problem *problem) {
-    const int64_t key = key_of(what, name);
-    if (what == STORE_HOLD_VERSION) {
-        return ask(store, "SELECT 1 FROM pg_advisory_lock_shared(?)", key, problem) != 0;
+/* Whether the follower is still to release a lock of this key. */
+static bool is_released(struct store_share *share, int64_t key) {
+    bool found = false;
+    pthread_mutex_lock(&share->list);
+    for (const struct store_held *h = share->released; h != NULL; h = h->next) {
+        found = found || h->key == key;
     }
-    return ask(store, "SELECT CAST(pg_try_advisory_lock(?) AS INTEGER)", key, problem) != 0;
+    pthread_mutex_unlock(&share->list);
+    return found;
 }
 
-static void release(struct store *store, enum store_hold what, const char *name) {
-    const int64_t key = key_of(what, name);
-    struct problem ignored = {0}; /* the connection is lost, and with it the lock */
-    if (what == STORE_HOLD_VERSION) {
-        (void)ask(store, "SELECT CAST(pg_advisory_unlock_shared(?) AS INTEGER)", key, &ignored);
-    } else {
-        (void)ask(store, "SELECT CAST(pg_advisory_unlock(?) AS INTEGER)", key, &ignored);
+static bool hold(struct store *store, enum store_hold what, const char *name,
+                 struct problem *problem) {
+    struct store_share *share = share_of(store);
+    struct store_held *held = malloc(sizeof *held);
+    if (held == NULL) {
+        return problem_no_memory(problem);
     }
+    *held = (struct store_held){.key = key_of(what, name), .what = what};
+    /* other daemons get their turn between two appends of this one */
+    bool good = what != STORE_HOLD_APPEND || !is_released(share, held->key);
+    if (good) {
+        pthread_mutex_lock(&share->mutex);
+        good = take_lock(store, what, held->key, problem);
+        if (good) {
+            held->next = share->held;
+            share->held = held;
+        }
+        pthread_mutex_unlock(&share->mutex);
+    }
+    if (!good) {
+        free(held);
+    }
+    return good;
+}
+
+/* The follower asks the server: a call may end on an I/O thread. Without memory the lock stays until
+ * the session ends. */
+static void release(struct store *store, enum store_hold what, const char *name) {
+    struct store_share *share = share_of(store);
+    struct store_held *held = malloc(sizeof *held);
+    if (held == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&share->list);
+    *held = (struct store_held){.key = key_of(what, name), .what = what, .next = share->released};
+    share->released = held;
+    pthread_mutex_unlock(&share->list);
+    wake_pipe_wake(share->wake);
+}
+
+/* Removes one lock with this key from the list of those that the session holds. */
+static void forget(struct store_share *share, int64_t key) {
+    struct store_held **link = &share->held;
+    while (*link != NULL && (*link)->key != key) {
+        link = &(*link)->next;
+    }
+    struct store_held *held = *link;
+    if (held != NULL) {
+        *link = held->next;
+        free(held);
+    }
+}
+
+static void release_one(struct store_share *share, const struct store_held *lock) {
+    struct problem ignored = {0}; /* if the session is lost, so is the lock */
+    pthread_mutex_lock(&share->mutex);
+    struct store_connection *c = share->connection;
+    forget(share, lock->key);
+    if (c != NULL && lock->what == STORE_HOLD_VERSION) {
+        (void)ask_once(c, "SELECT CAST(pg_advisory_unlock_shared(?) AS INTEGER)", lock->key,
+                       &ignored);
+    } else if (c != NULL && lock->what == STORE_HOLD_KEY) {
+        (void)ask_once(c, "SELECT CAST(pg_advisory_unlock(?) AS INTEGER)", lock->key, &ignored);
+    } else if (c != NULL) { /* the other daemons try again */
+        (void)ask_once(c, "SELECT 1 FROM pg_advisory_unlock(?), pg_notify('discern_changes', '')",
+                       lock->key, &ignored);
+    }
+    (void)drop_lost(share);
+    pthread_mutex_unlock(&share->mutex);
     problem_done(&ignored);
+}
+
+/* Releases what is to be released. A released lock stays in the list until the server has answered,
+ * and that of an append some time longer, see is_released. */
+static void release_all(struct store *store) {
+    struct store_share *share = share_of(store);
+    for (;;) {
+        pthread_mutex_lock(&share->list);
+        struct store_held *lock = share->released;
+        pthread_mutex_unlock(&share->list);
+        if (lock == NULL) {
+            return;
+        }
+        release_one(share, lock);
+        if (lock->what == STORE_HOLD_APPEND && store_appends_wait(store)) {
+            const struct timespec turn = {.tv_nsec = TURN_MS * 1000000};
+            nanosleep(&turn, NULL);
+        }
+        pthread_mutex_lock(&share->list);
+        struct store_held **link = &share->released; /* new ones were added before it */
+        while (*link != lock) {
+            link = &(*link)->next;
+        }
+        *link = lock->next;
+        pthread_mutex_unlock(&share->list);
+        free(lock);
+    }
 }
 
 /* Whether nobody holds it; if so, nobody does until the end of the transaction. */
@@ -220,36 +359,46 @@ static bool is_gone(struct store_tx *tx, const char *owner) {
 }
 
 bool store_share_appear(struct store *store, struct store_connection *c, struct problem *problem) {
-    return STORE_RUN(c, problem, "SELECT 1 FROM pg_advisory_lock(?)",
-                     store_int(key_of(STORE_HOLD_OWNER, store->owner)));
+    struct store_share *share = share_of(store);
+    atomic_store(&share->known, false);
+    share->next_blob = share->end_blob = 0;
+    STORE_RUN(c, problem, "SELECT 1 FROM pg_advisory_lock_shared(?)",
+              store_int(key_of(STORE_HOLD_OWNER, store->owner)));
+    const int64_t up = STORE_ASK(
+        c, problem, 0,
+        "SELECT CAST(extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()) * 1000 AS "
+        "BIGINT)",
+        STORE_NO_VALUES);
+    if (up < store->lease_ms) {
+        store->expire_ns = clock_monotonic_ns() + (store->lease_ms - up) * 1000000;
+    }
+    return problem->type == PROBLEM_NONE;
 }
 
 int64_t store_share_blobs(struct store_tx *tx, int64_t n) {
     struct store_share *share = share_of(tx->store);
+    if (n > BLOBS_AT_ONCE) {
+        problem_set(tx->problem, PROBLEM_INTERNAL, "a chunk has more than %d columns",
+                    (int)BLOBS_AT_ONCE);
+        return 0;
+    }
     if (share->end_blob - share->next_blob < n) {
-        const int64_t taken = n > BLOBS_AT_ONCE ? n : BLOBS_AT_ONCE;
-        share->next_blob =
-            ask(tx->store, "UPDATE blob_ids SET next = next + ?1 RETURNING next - ?1", taken,
-                tx->problem);
-        share->end_blob = share->next_blob + taken;
+        share->next_blob = STORE_ASK(tx->connection, tx->problem, 0,
+                                     "SELECT nextval('blob_ranges')", STORE_NO_VALUES);
+        share->end_blob = share->next_blob > 0 ? share->next_blob + BLOBS_AT_ONCE : 0;
     }
     const int64_t first = share->next_blob;
     share->next_blob += n;
-    if (tx->problem->type != PROBLEM_NONE) {
-        share->next_blob = share->end_blob = 0;
-    }
     return first;
 }
 
 /* ---- the thread that follows ---- */
 
-/* Connects and begins to listen. What was committed without this connection is not known: caches
- * are emptied. */
+/* Connects and begins to listen. */
 static struct store_connection *listen_anew(struct store *store) {
     struct problem problem = {0};
     struct store_connection *c = store->engine->connect(store, &problem);
-    if (c != NULL && (!store_postgres_exec(c, "LISTEN discern_changes", &problem) ||
-                      !store_share_begin(store, c, &problem))) {
+    if (c != NULL && !store_postgres_exec(c, "LISTEN discern_changes", &problem)) {
         store_postgres_disconnect(c);
         c = NULL;
     }
@@ -257,35 +406,51 @@ static struct store_connection *listen_anew(struct store *store) {
     return c;
 }
 
-/* Waits for a notification or for the pause. Returns false if the thread must end. */
-static bool wait_for_changes(const struct store_share *share, struct store_connection *c) {
+/* Takes the notifications that have arrived. Returns whether there were any. */
+static bool take_notifications(PGconn *conn) {
+    bool some = false;
+    for (PGnotify *n; (n = PQnotifies(conn)) != NULL; some = true) {
+        PQfreemem(n);
+    }
+    return some;
+}
+
+/* Waits for a notification, for something to do, or for the pause. */
+static void wait_for_changes(const struct store_share *share, struct store_connection *c) {
     PGconn *conn = c != NULL ? store_postgres_of(c)->conn : NULL;
-    struct pollfd fds[] = {{.fd = share->stop[0], .events = POLLIN},
+    struct pollfd fds[] = {{.fd = share->wake[0], .events = POLLIN},
                            {.fd = conn != NULL ? PQsocket(conn) : -1, .events = POLLIN}};
-    const int ready = poll(fds, 2, PAUSE_MS);
-    if (ready > 0 && fds[0].revents != 0) {
-        return false;
+    if (conn != NULL && take_notifications(conn)) {
+        return; /* they arrived with an answer */
     }
+    (void)poll(fds, 2, PAUSE_MS);
+    wake_pipe_clear(share->wake);
     if (conn != NULL && PQconsumeInput(conn) != 0) {
-        for (PGnotify *n; (n = PQnotifies(conn)) != NULL;) {
-            PQfreemem(n);
-        }
+        (void)take_notifications(conn);
     }
-    return true;
 }
 
 static void *follower_main(void *arg) {
     struct store *store = arg;
+    struct store_share *share = share_of(store);
     struct store_connection *c = NULL;
-    do {
+    while (!atomic_load(&share->stopping)) {
         struct problem problem = {0};
+        release_all(store);
         c = c != NULL ? c : listen_anew(store);
         if (c != NULL && !read_changes(store, c, &problem) && c->failure == STORE_FAILURE_LOST) {
             store_postgres_disconnect(c);
             c = NULL;
         }
+        if (c == NULL) {
+            atomic_store(&share->known, false);
+        }
+        if (store_appends_wait(store)) {
+            store_wake(store); /* they try again */
+        }
         problem_done(&problem);
-    } while (wait_for_changes(share_of(store), c));
+        wait_for_changes(share, c);
+    }
     store_postgres_disconnect(c);
     return NULL;
 }
@@ -304,7 +469,8 @@ static bool start(struct store *store, struct problem *problem) {
 static void stop(struct store *store) {
     struct store_share *share = share_of(store);
     if (share->follows) {
-        wake_pipe_wake(share->stop);
+        atomic_store(&share->stopping, true);
+        wake_pipe_wake(share->wake);
         pthread_join(share->follower, NULL);
         share->follows = false;
     }
@@ -315,6 +481,7 @@ const struct store_sharing store_postgres_sharing = {.start = start,
                                                      .enter = enter,
                                                      .publish = publish,
                                                      .follow = follow,
+                                                     .is_known = is_known,
                                                      .hold = hold,
                                                      .release = release,
                                                      .is_read = is_read,

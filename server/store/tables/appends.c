@@ -73,7 +73,8 @@ static bool is_next(const struct store_appends *appends, const struct store_appe
     size_t n_turns = 0;
     for (size_t i = 0; i < STORE_APPENDS_OF_ALL; i++) {
         const struct store_append *c = &appends->places[i];
-        const bool may_run = c->order != 0 && c->order < own->order && c->n_before == 0;
+        const bool may_run =
+            c->order != 0 && c->order < own->order && c->n_before == 0 && !c->waits;
         n_turns += c->running || may_run;
     }
     return own->n_before == 0 && n_turns < STORE_APPENDS_RUNNING;

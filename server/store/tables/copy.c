@@ -210,8 +210,9 @@ static bool copy_sequences(struct store_connection *from, struct store_connectio
                                        "job_history HAVING max(id) > 0"),
               STORE_NO_VALUES);
     STORE_RUN(to, problem,
-              STORE_EITHER("SELECT 1", "UPDATE blob_ids SET next = (SELECT coalesce(max(id), 0) + "
-                                       "1 FROM blobs)"),
+              STORE_EITHER("SELECT 1",
+                           "SELECT setval('blob_ranges', (coalesce(max(id), 0) / 1048576 "
+                           "+ 1) * 1048576) FROM blobs"),
               STORE_NO_VALUES);
     return problem->type == PROBLEM_NONE;
 }

@@ -166,7 +166,7 @@ bool store_key_find(struct store *store, const struct store_key *key, struct sto
                          "idempotency_keys k WHERE owner = ? AND key = ?",
                 store_text(key->owner), store_text(key->key));
     const bool there = store_query_row(&q) && store_query_intact(&q, 0) &&
-                       store_query_int(&q, 7) > clock_real_ms() - KEPT_MS;
+                       store_query_int(&q, 7) > store_now(store) - KEPT_MS;
     if (there) {
         load(&q, &answer);
     }

@@ -70,16 +70,17 @@ void store_dataset_unpin(struct store *store, int64_t id) {
     const struct store_sharing *sharing = store->engine->sharing;
     char name[IDS_NAME_SIZE];
     (void)snprintf(name, sizeof name, "%" PRId64, id);
-    if (sharing != NULL) {
-        sharing->release(store, STORE_HOLD_VERSION, name);
-    }
     pthread_mutex_lock(&pins->mutex);
     struct store_pin *pin = find(pins, id);
+    const bool pinned = pin != NULL;
     const bool last = pin != NULL && --pin->count == 0;
     if (last) {
         *pin = pins->pins[--pins->n];
     }
     pthread_mutex_unlock(&pins->mutex);
+    if (pinned && sharing != NULL) {
+        sharing->release(store, STORE_HOLD_VERSION, name);
+    }
     if (last) {
         store_writer_kick(store);
     }

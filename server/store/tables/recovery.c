@@ -44,7 +44,9 @@ static void end_leases_of_gone(struct store_tx *tx) {
 static void recover(struct store_tx *tx, void *arg) {
     (void)arg;
     if (tx->store->engine->sharing != NULL) {
-        end_leases_of_gone(tx);
+        if (clock_monotonic_ns() >= tx->store->expire_ns) { /* else they may connect again */
+            end_leases_of_gone(tx);
+        }
     } else {
         end_leases(tx, NULL);
     }

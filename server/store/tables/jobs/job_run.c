@@ -100,7 +100,7 @@ static void start(struct store_tx *tx, struct claim *c, int64_t id) {
     c->found = store_job_find(tx->connection, id, true, &c->job, tx->problem);
 }
 
-/* The running jobs. */
+/* The running jobs of this process: a crash ends no others. */
 struct running {
     int64_t n;
     /* largest number of attempts of a running job, including the current attempt; 0: no job is
@@ -113,8 +113,9 @@ static struct running running_now(struct store_tx *tx) {
     struct store_query q;
     STORE_QUERY(
         &q, tx->connection, tx->problem,
-        "SELECT count(*), coalesce(max(attempts), 0) FROM jobs WHERE state = ? AND " JOB_INTACT,
-        store_int(STORE_JOB_RUNNING));
+        "SELECT count(*), coalesce(max(attempts), 0) FROM jobs WHERE state = ? AND owner = ? "
+        "AND " JOB_INTACT,
+        store_int(STORE_JOB_RUNNING), store_text(tx->store->owner));
     if (store_query_row(&q)) {
         now = (struct running){store_query_int(&q, 0), store_query_int(&q, 1)};
     }
@@ -175,7 +176,7 @@ static bool some_job_waits(struct store *store, bool *waits, struct problem *pro
                        "SELECT EXISTS (SELECT 1 FROM jobs WHERE state = ?4 AND " JOB_INTACT
                        ") OR EXISTS (SELECT 1 "
                        "FROM jobs WHERE " LEASE_ENDED ")",
-                       store_text(store->owner), store_int(clock_real_ms()),
+                       store_text(store->owner), store_int(store_now(store)),
                        store_int(STORE_JOB_RUNNING), store_int(STORE_JOB_QUEUED)) != 0;
     return store_read_end(&r);
 }
