@@ -203,7 +203,7 @@ $(BUILD)/gen/ui.inc $(BUILD)/gen/ui_digest.inc &: $(UI) $(D3_FILES) $(wildcard $
 	     *.css) $(UI_STRIP) server/ui/$$f | $(UI_STRIP_CSS);; *.js) $(UI_STRIP) server/ui/$$f;; *) cat server/ui/$$f;; esac > $(@D)/ui/$$f; done
 	@for f in $(D3_FILES); do cat $$f; echo; done > $(@D)/ui/d3/d3.js
 	@for f in $$(cd $(PREACT) && echo *.js dom/*.js vdom/*.js); do \
-	     sed "s|\(from '\.[^']*\)'|\1.js'|" $(PREACT)/$$f | $(UI_STRIP) > $(@D)/ui/preact/$$f; done
+	     sed "s|\(from '\.[^']*\)'|\1.js'|" $(PREACT)/$$f | $(UI_STRIP) | sed '/^\/\//d' > $(@D)/ui/preact/$$f; done
 	@for f in $(UI_LICENCES); do printf '==== %s\n\n' "$$(basename $$(dirname $$f))"; cat $$f; echo; done > $(@D)/ui/licences.txt
 	@dpkg-query -W -f '$${Package}\t$${Version}\t$${Architecture}\t$${source:Package}\t$${source:Version}\t$${Maintainer}\t$${Homepage}\n' \
 	  $(D3_PARTS:%=node-d3-%) node-preact > $(@D)/embedded 2>/dev/null || : > $(@D)/embedded

@@ -29,7 +29,7 @@ export class DescriptionDialog extends Component {
         } catch (error) {
             this.setState({ error });
             if (error.status === 412) {
-                changed(kind); // brings the new ETag
+                changed(kind); /* brings the new ETag */
             }
             return;
         }

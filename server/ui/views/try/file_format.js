@@ -21,7 +21,7 @@ const TYPES = {
 };
 
 /* Returns the cells of a row of separated text. */
-function cellsOf(text, delimiter) {
+export function cellsOf(text, delimiter) {
     const cells = [];
     const quotes = / *"((?:[^"]|"")*)"/y;
     for (let at = 0; at <= text.length;) {
