@@ -5,6 +5,7 @@
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -44,6 +45,24 @@ void hash_sha256_free(struct hash_sha256 *h) {
             gnutls_hash_deinit(h->handle, NULL);
         }
         free(h);
+    }
+}
+
+void hash_sha256_file(const char *path, char out[HASH_SHA256_TEXT]) {
+    char bytes[16384];
+    struct hash_sha256 *h = hash_sha256_new();
+    FILE *f = fopen(path, "re");
+    out[0] = '\0';
+    for (size_t n = 1; h != NULL && f != NULL && n > 0;) {
+        n = fread(bytes, 1, sizeof bytes, f);
+        hash_sha256_add(h, bytes, n);
+    }
+    if (h != NULL && f != NULL && !ferror(f)) {
+        hash_sha256_hex(h, out);
+    }
+    hash_sha256_free(h);
+    if (f != NULL) {
+        (void)fclose(f);
     }
 }
 

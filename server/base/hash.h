@@ -13,6 +13,8 @@ void hash_sha256_add(struct hash_sha256 *h, const void *bytes, size_t n);
 /* Writes the digest; after this the object can only be freed. */
 void hash_sha256_hex(struct hash_sha256 *h, char out[HASH_SHA256_TEXT]);
 void hash_sha256_free(struct hash_sha256 *h);
+/* Computes the digest of a file; "" if it cannot be read, or memory is short. */
+void hash_sha256_file(const char *path, char out[HASH_SHA256_TEXT]);
 
 #define HASH_BLAKE2B_SIZE 32
 #define HASH_BLAKE2B_TEXT 65

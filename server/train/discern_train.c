@@ -30,7 +30,7 @@
 #include <string.h>
 
 enum { EXIT_FAILED = 1, EXIT_WRONG = 2 };
-enum { DETAIL_SIZE = 512, BLOCK_SIZE = 65536 };
+enum { DETAIL_SIZE = 512 };
 #define MAX_SECONDS 1e9 /* as in jobs/training.c */
 
 struct arguments {
@@ -68,6 +68,7 @@ struct rank {
     struct team *team;
     dn_run run;
     dn_train_request train;
+    char build[HASH_SHA256_TEXT];  /* digest of the executable; "": unknown */
     int64_t began_ns, deadline_ns; /* monotonic clock; deadline_ns 0: no time limit */
 };
 
@@ -80,24 +81,6 @@ struct note {
     bool lost;                    /* as in struct problem */
     char detail[DETAIL_SIZE];
 };
-
-static void digest_of_file(const char *path, char out[HASH_SHA256_TEXT]) {
-    char bytes[BLOCK_SIZE];
-    struct hash_sha256 *h = hash_sha256_new();
-    FILE *f = fopen(path, "re");
-    out[0] = '\0';
-    for (size_t n = 1; h != NULL && f != NULL && n > 0;) {
-        n = fread(bytes, 1, sizeof bytes, f);
-        hash_sha256_add(h, bytes, n);
-    }
-    if (h != NULL && f != NULL && !ferror(f)) {
-        hash_sha256_hex(h, out);
-    }
-    hash_sha256_free(h);
-    if (f != NULL) {
-        (void)fclose(f);
-    }
-}
 
 static void digest_of_text(const char *text, char out[HASH_SHA256_TEXT]) {
     struct hash_sha256 *h = hash_sha256_new();
@@ -131,13 +114,14 @@ static void write_problem(const struct note *note) {
 /* Returns the exit status with which all ranks end, or 0 to go on. Rank 0 prints why.
  *
  *   problem  of this rank */
-static int compare_ranks(const struct rank *rank, const struct problem *problem) {
+static int compare_ranks(struct rank *rank, const struct problem *problem) {
     const dn_group *group = &rank->group;
     struct note mine = {.problem = problem->type, .lost = problem->lost};
     struct note *all = calloc(group->n_ranks, sizeof *all);
     size_t *size = calloc(group->n_ranks, sizeof *size);
     int status = 0;
-    digest_of_file("/proc/self/exe", mine.build);
+    hash_sha256_file("/proc/self/exe", mine.build);
+    memcpy(rank->build, mine.build, sizeof rank->build);
     digest_of_text(rank->job.spec, mine.spec);
     (void)snprintf(mine.detail, sizeof mine.detail, "%s",
                    problem->detail != NULL ? problem->detail : "out of memory");
@@ -244,6 +228,7 @@ static void write_ranks(const struct rank *rank) {
     struct json_writer w = json_writer_of(&line);
     json_begin_object(&w);
     json_kv_int(&w, "ranks", (int64_t)rank->group.n_ranks);
+    json_kv_string(&w, "build", rank->build);
     json_end_object(&w);
     print_line(&line);
 }

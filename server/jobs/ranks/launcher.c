@@ -23,6 +23,7 @@ struct launcher {
     int socket; /* to the process */
     pid_t process;
     atomic_bool reported; /* that the process has ended */
+    char build[HASH_SHA256_TEXT];
 };
 
 /* What is sent to the launcher, with the three files of the keeper. */
@@ -247,6 +248,7 @@ bool launcher_start(const struct mpi_command *command, const char *database, str
     }
     (void)close(ends[1]);
     l->socket = ends[0];
+    memcpy(l->build, command->build, sizeof l->build);
     *out = l;
     return true;
 }
@@ -282,6 +284,10 @@ static void close_pair(const int pair[2]) {
             (void)close(pair[i]);
         }
     }
+}
+
+const char *launcher_build(const struct launcher *l) {
+    return l->build;
 }
 
 bool launcher_ended(struct launcher *l) {

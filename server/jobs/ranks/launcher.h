@@ -23,6 +23,8 @@ bool launcher_start(const struct mpi_command *command, const char *database, str
 /* Ends the launcher. Commands that run go on until their `control` is closed. NULL is allowed. */
 void launcher_stop(struct launcher *launcher);
 
+/* Returns the digest of discern-train when the launcher was started; "": unknown. */
+const char *launcher_build(const struct launcher *launcher);
 /* Whether the launcher has ended, for example by a signal: no command can be started. Writes the
  * first time an error to the log. Any thread. */
 bool launcher_ended(struct launcher *launcher);

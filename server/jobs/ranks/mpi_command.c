@@ -49,6 +49,7 @@ static bool find_train(struct mpi_command *command, struct problem *problem) {
         return problem_no_memory(problem);
     }
     (void)snprintf(command->train, size, "%s%s", self, name);
+    hash_sha256_file(command->train, command->build);
     return is_program(command->train) ||
            problem_set(problem, PROBLEM_BAD_REQUEST,
                        "--mpi needs discern-train beside discernd: %s: %s (it is built if Open MPI "

@@ -2,6 +2,7 @@
 #ifndef JOBS_MPI_COMMAND_H
 #define JOBS_MPI_COMMAND_H
 
+#include "base/hash.h"
 #include "base/problem.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@ struct mpi_command {
     size_t ranks_at; /* index of the word after -n, which is replaced by the ranks of a job */
     int64_t ranks;   /* its value: the most ranks of a job, 2 to DN_MAX_RANKS */
     char *train;     /* path of discern-train, which is beside the running program */
+    char build[HASH_SHA256_TEXT]; /* digest of discern-train; "": unknown */
 };
 
 /* Divides a command at its blanks. There are no quotes and no shell. Returns false, with a problem

@@ -86,6 +86,7 @@ struct attempt {
     int64_t complete_ns; /* when the result was complete; 0: it is not */
     size_t n_ignored;    /* lines that are not of rank 0 */
     bool began, damaged;
+    bool other_build; /* discern-train is not the one of the daemon's start */
     uint64_t exchanges, sent_bytes;
 };
 
@@ -177,6 +178,11 @@ static void take_bytes(struct attempt *a, const json_t *text) {
     }
 }
 
+static bool is_other_build(const struct attempt *a, const json_t *build) {
+    const char *own = launcher_build(a->t->launcher), *other = json_string_value(build);
+    return own[0] != '\0' && other != NULL && other[0] != '\0' && strcmp(own, other) != 0;
+}
+
 /* Lines that are no object of rank 0, such as what mpirun writes, are counted only. */
 static void take_line(struct attempt *a, const char *text, size_t size) {
     struct problem ignored = {0};
@@ -196,6 +202,7 @@ static void take_line(struct attempt *a, const char *text, size_t size) {
         a->sent_bytes = count_of(line, "sent_bytes");
     } else if (json_object_get(line, "ranks") != NULL) {
         a->began = true;
+        a->other_build = a->other_build || is_other_build(a, json_object_get(line, "build"));
     } else {
         a->n_ignored++;
     }
@@ -257,7 +264,8 @@ static bool is_over(const struct attempt *a) {
 }
 
 static bool is_to_end(const struct attempt *a) {
-    return a->damaged || is_over(a) || is_late(a->t) || mailbox_stopped(a->t->mailbox) != STOP_NOT;
+    return a->damaged || a->other_build || is_over(a) || is_late(a->t) ||
+           mailbox_stopped(a->t->mailbox) != STOP_NOT;
 }
 
 /* Reads to the end of both files. Returns false if the command is to end before that. */
@@ -287,7 +295,7 @@ static bool read_all(struct attempt *a) {
             files[2].fd = -1;
         }
     }
-    return !a->damaged;
+    return !a->damaged && !a->other_build;
 }
 
 /* Waits for the end of the command, and asks for it if it does not come. */
@@ -409,6 +417,11 @@ static bool take_end(struct attempt *a, bool read, struct ranks_result *out,
     }
     if (!read && mailbox_stopped(a->t->mailbox) != STOP_NOT) {
         return false;
+    }
+    if (a->other_build) {
+        return problem_set(problem, PROBLEM_JOB_RANKS,
+                           "discern-train is not the program that was there when the daemon "
+                           "started: restart the daemon");
     }
     const bool no_memory = a->bytes.failed || a->output.failed || a->errors.failed;
     if (a->complete_ns != 0 && !a->damaged && !no_memory) {

@@ -2,7 +2,7 @@
  * writes to standard output, JSON objects of a line each:
  *
  *   {"problem": {…}}              why a rank cannot begin
- *   {"ranks": N}                  all ranks have the same build, request and database, and begin
+ *   {"ranks": N, "build": "…"}    all ranks have the same build, request and database, and begin
  *   {"iteration": …}              ranks_put_progress
  *   {"error": {…}}                the error of dn_train
  *   {"bytes": "…"}                a piece of the result (handover.h) in hexadecimal
