@@ -109,6 +109,11 @@ static void test_the_live_version_is_switched_and_back(void **state) {
     browser_click("Undo");
     browser_wait_text("version 2 of 2");
     assert_int_equal(whole_at(call_get("/v1/models/people"), "/version"), 2);
+    browser_allow("status of 404");
+    browser_open("#/models/people/9");
+    browser_wait_text("It may have been deleted.");
+    browser_click("Choose another one");
+    browser_wait_text("version 2 of 2");
     browser_check();
 }
 

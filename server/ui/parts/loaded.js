@@ -14,7 +14,7 @@ import { Problem } from './problem.js';
  *   every  ms, or (data) => ms; undefined: only once
  *   what   name of the data: "the datasets"
  *   title  heading of the view until the data have come; undefined: none
- *   home   view that leads to others, if the data are not there
+ *   home   view or place that leads to others, if the data are not there
  */
 export class Loaded extends Component {
     constructor(props) {

@@ -16,14 +16,14 @@ function details(document) {
     ]));
 }
 
-/* error: a CallError or another Error. retry: called by a button; undefined: none. home: the view
- * of which the thing of this name is missing, if the error is a 404. */
+/* error: a CallError or another Error. retry: called by a button; undefined: none. home: the view,
+ * or the words of a place, that leads to others if the error is that there is no such thing. */
 export function Problem({ error, retry, home }) {
-    if (home && error.status === 404) {
+    if (home && error.message.startsWith('there')) {
         return h('div', { class: 'empty', role: 'alert' }, [
             h('p', {}, `T${error.message.slice(1)}. It may have been deleted.`), /* there is … */
             h('p', { class: 'buttons centred' },
-                h('a', { class: 'button', href: link([home]) }, 'Choose another one')),
+                h('a', { class: 'button', href: link([home].flat()) }, 'Choose another one')),
         ]);
     }
     const document = error.document || {};

@@ -232,7 +232,7 @@ export class ModelPage extends Component {
 
     render({ name, version }) {
         return h('section', { 'aria-label': `Model ${name}` }, h(Loaded, {
-            title: name, home: 'models', what: `the model ${name}`,
+            title: name, home: version ? ['models', name] : 'models', what: `the model ${name}`,
             of: [name, version], kinds: ['models'],
             load: (signal) => load(name, version, signal),
             show: (state, reload) => this.page(state, reload),
