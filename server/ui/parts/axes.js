@@ -13,11 +13,27 @@ export function frame(svg, size, margin = MARGIN) {
     };
 }
 
+/* Returns the labels of an axis, and the width of the longest one. */
+function labelsOf(scale, ticks, format) {
+    const labels = scale.ticks(ticks).map(scale.tickFormat(ticks, format)).filter(Boolean);
+    return { n: labels.length, width: 7 * d3.max(labels, (label) => label.length) };
+}
+
 /* Returns the width at the left that the labels of an axis take, at least `least`. options as for
  * yAxis. */
 export function labelRoom(scale, { ticks, format }, least) {
-    const written = scale.ticks(ticks).map(scale.tickFormat(ticks, format));
-    return Math.max(least, 18 + 7 * d3.max(written, (label) => label.length));
+    return Math.max(least, 18 + labelsOf(scale, ticks, format).width);
+}
+
+/* Returns how many ticks an axis below gets, so that its labels do not touch each other. options as
+ * for xAxis. */
+function ticksBelow(scale, room, { ticks, format }) {
+    for (let most = ticks ?? Math.max(room / 80, 2); ; most -= 1) {
+        const { n, width } = scale.ticks && most > 2 ? labelsOf(scale, most, format) : { n: 0 };
+        if (!(n * (width + 12) > room)) {
+            return most;
+        }
+    }
 }
 
 /* Very small and very large numbers get exponents, unless a format is given; dates do not. */
@@ -43,7 +59,7 @@ function writeLikeTexts(drawn, scale) {
 
 /* Draws the axis below the frame. options: label, ticks, format, grid. */
 export function xAxis({ g, width, height }, scale, options = {}) {
-    const ticks = options.ticks ?? Math.max(width / 80, 2);
+    const ticks = ticksBelow(scale, width, options);
     const axis = d3.axisBottom(scale).ticks(ticks, options.format).tickSizeOuter(0);
     writeNumbers(axis, scale, options);
     if (options.grid) {
