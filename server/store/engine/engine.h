@@ -83,6 +83,12 @@ struct store_sharing {
     void (*prune)(struct store_tx *tx);
 };
 
+/* A blob to be inserted. */
+struct store_new_blob {
+    struct store_blob blob;
+    uint32_t crc;
+};
+
 struct store_engine {
     /* ---- the database ---- */
     /* Creates or opens the database, sets store->name, store->own and writer.connection, and
@@ -136,6 +142,9 @@ struct store_engine {
 
     /* Takes n ids of blobs in a row and returns the first. */
     int64_t (*take_blobs)(struct store_tx *tx, int64_t n);
+    /* Inserts n blobs with ids in a row, from `first`. */
+    void (*put_blobs)(struct store_tx *tx, int64_t first, const struct store_new_blob *blobs,
+                      size_t n);
 
     /* ---- on the writer thread, between transactions ---- */
     /* Regular work. pressing: a caller waits for a commit. */

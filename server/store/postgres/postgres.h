@@ -25,6 +25,9 @@ void store_postgres_reads(const char *uri, void (*read)(void *arg, const char *p
 bool store_postgres_migrate(struct store_connection *c, struct problem *problem);
 /* Checks that the database has all migrations of this binary and no others. */
 bool store_postgres_check_schema(struct store_connection *c, struct problem *problem);
+/* copy_in.c: as put_blobs of struct store_engine. */
+void store_postgres_put_blobs(struct store_tx *tx, int64_t first,
+                              const struct store_new_blob *blobs, size_t n);
 /* copies.c: the functions for whole databases. They refuse and name the programs of PostgreSQL. */
 bool store_postgres_backs_up(struct problem *problem);
 bool store_postgres_backup(struct store *store, const char *folder, const struct store_watch *watch,

@@ -154,6 +154,16 @@ static int64_t take_blobs(struct store_tx *tx, int64_t n) {
     return first;
 }
 
+static void put_blobs(struct store_tx *tx, int64_t first, const struct store_new_blob *blobs,
+                      size_t n) {
+    static const char sql[] = "INSERT INTO blobs (id, crc, bytes) VALUES (?, ?, ?)";
+    for (size_t i = 0; i < n && !tx->problem->type; i++) {
+        const struct store_new_blob *b = &blobs[i];
+        STORE_RUN(tx->connection, tx->problem, sql, store_int(first + (int64_t)i),
+                  store_int(b->crc), store_bytes(b->blob.bytes, b->blob.size));
+    }
+}
+
 static bool in_transaction(struct store_connection *c) {
     return !sqlite3_get_autocommit(store_sqlite_db(c));
 }
@@ -207,6 +217,7 @@ const struct store_engine store_sqlite_engine = {.open = open_file,
                                                  .begin = begin,
                                                  .in_transaction = in_transaction,
                                                  .take_blobs = take_blobs,
+                                                 .put_blobs = put_blobs,
                                                  .tend = store_checkpoint_due,
                                                  .holds = store_checkpoint_holds,
                                                  .has_idle_work = store_checkpoint_pending,

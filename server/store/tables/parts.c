@@ -6,12 +6,6 @@
 #include "store/tables/jobs/jobs.h"
 #include <inttypes.h>
 
-/* A blob and its checksum. */
-struct append_blob {
-    struct store_blob blob;
-    uint32_t crc;
-};
-
 /* A chunk in the bulk queue; owns its blobs. */
 struct append {
     /* must be the first member: a pointer to it is converted to a pointer to the append */
@@ -22,7 +16,7 @@ struct append {
     void *arg;
     struct problem problem;
     size_t n_blobs;
-    struct append_blob blobs[];
+    struct store_new_blob blobs[];
 };
 
 /* ---- staged parts of this process ---- */
@@ -178,15 +172,6 @@ static void insert_part(struct store_tx *tx, int64_t part, enum store_part_state
               store_int(tx->now + tx->store->lease_ms), store_int(tx->now));
 }
 
-static void insert_blobs(struct store_tx *tx, struct append *a, int64_t first) {
-    static const char sql[] = "INSERT INTO blobs (id, crc, bytes) VALUES (?, ?, ?)";
-    for (size_t i = 0; i < a->n_blobs && !tx->problem->type; i++) {
-        const struct append_blob *b = &a->blobs[i];
-        STORE_RUN(tx->connection, tx->problem, sql, store_int(first + (int64_t)i),
-                  store_int(b->crc), store_bytes(b->blob.bytes, b->blob.size));
-    }
-}
-
 static void append_run(struct store_tx *tx, void *arg) {
     struct append *a = arg;
     struct store_parts *parts = &tx->store->parts;
@@ -212,7 +197,7 @@ static void append_run(struct store_tx *tx, void *arg) {
         insert_part(tx, a->part, STORE_PART_STAGED);
     }
     const int64_t first = tx->store->engine->take_blobs(tx, (int64_t)a->n_blobs);
-    insert_blobs(tx, a, first);
+    tx->store->engine->put_blobs(tx, first, a->blobs, a->n_blobs);
     STORE_RUN(tx->connection, tx->problem,
               "INSERT INTO chunks (part, chunk, n_rows, first_blob, n_blobs, bytes) VALUES (?, ?, "
               "?, ?, ?, ?)",
@@ -333,8 +318,8 @@ bool store_part_append(struct store *store, int64_t part, int64_t chunk, int64_t
                                   .problem = &a->problem,
                                   .done = append_done};
     for (size_t i = 0; i < n_blobs; i++) {
-        a->blobs[i] = (struct append_blob){.blob = blobs[i],
-                                           .crc = hash_crc32(blobs[i].bytes, blobs[i].size)};
+        a->blobs[i] = (struct store_new_blob){.blob = blobs[i],
+                                              .crc = hash_crc32(blobs[i].bytes, blobs[i].size)};
         a->work.bytes += blobs[i].size;
     }
     if (!enter(&store->parts, a)) {
