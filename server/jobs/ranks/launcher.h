@@ -2,9 +2,9 @@
  *
  * The daemon's sandbox forbids to start programs and cannot be left, so the launcher is forked
  * before the daemon enters it. A caller sends two numbers, the job and its ranks; the rest of the
- * command is what it was at the start. For each command the launcher forks a keeper: it starts the
- * command in a process group of its own and ends it, with all processes that the command has left,
- * when the caller closes `control`, also by ending. The launcher ends with the daemon. */
+ * command is what it was at the start. For each command the launcher forks a keeper, which starts the
+ * command in a new process group. When the caller closes `control` or ends, the keeper ends the
+ * command and all processes that it started. The launcher ends with the daemon. */
 #ifndef JOBS_LAUNCHER_H
 #define JOBS_LAUNCHER_H
 

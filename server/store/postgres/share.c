@@ -106,7 +106,7 @@ static void enter(struct store *store, struct problem *problem) {
     struct store_share *share = share_of(store);
     struct store_query q;
     int64_t number = 0, now = 0;
-    /* a statement of its own: the next one sees what was committed before the lock was taken */
+    /* a separate statement: the next one sees all that was committed before the lock was taken */
     STORE_RUN(c, problem, "SELECT 1 FROM pg_advisory_xact_lock(" STORE_POSTGRES_WRITE ")",
               STORE_NO_VALUES);
     const int64_t before = clock_real_ms();

@@ -30,8 +30,9 @@ struct store_share {
     struct store_held *held;
     pthread_mutex_t list;        /* guards `released`; a leaf */
     struct store_held *released; /* locks that the follower is to release */
-    /* The ring has the changes of the database. Not so after a connection was lost: the server may
-     * have lost commits, whose numbers are used again, until a transaction has compared them. */
+    /* The numbers in the ring are those of the database. False after a connection was lost, until a
+     * transaction has compared them: the server may have lost commits, whose numbers are then used
+     * again. */
     atomic_bool known;
     /* the members from here to the next comment are used by the writer thread only */
     int64_t number; /* of the newest change, while the transaction has the lock WRITE */
