@@ -169,9 +169,11 @@ static bool take_change(struct http_call *call, struct problem *problem) {
     call->request.change = strtoll(h->change, &end, 10);
     return (h->n_change == 1 && isdigit((unsigned char)h->change[0]) && *end == '\0' &&
             errno == 0) ||
-           problem_set(problem, PROBLEM_BAD_REQUEST,
-                       "Discern-Change must be one number, as an answer had it, got \"%.40s\"%s",
-                       h->change, h->n_change > 1 ? " and others" : "");
+           problem_set(
+               problem, PROBLEM_BAD_REQUEST,
+               "Discern-Change must be the number that an earlier answer had in this header, "
+               "got \"%.40s\"%s",
+               h->change, h->n_change > 1 ? " and others" : "");
 }
 
 /* Returns true if request.match.route handles the request, false if there is a problem or the reply
