@@ -441,6 +441,7 @@ static void *follower_main(void *arg) {
         if (c != NULL && !read_changes(store, c, &problem) && c->failure == STORE_FAILURE_LOST) {
             store_postgres_disconnect(c);
             c = NULL;
+            store_writer_kick(store); /* its connection may be lost, too */
         }
         if (c == NULL) {
             atomic_store(&share->known, false);
