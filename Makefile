@@ -286,9 +286,9 @@ $(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuz
 unit: $(UNIT_BIN) ## run the unit tests alone
 	BUILD=$(BUILD) tests/suite unit
 # The programs of each group of tests/suite; the other groups are scripts. SUITE: the groups that `programs` builds
-# and that test, asan and tsan run.
+# and that test, asan and tsan run. CLIENTS: another build whose programs of the group api are used.
 PROGRAMS_unit     := $(UNIT_BIN)
-PROGRAMS_api      := $(API_BIN) $(CRASHING)
+PROGRAMS_api      := $(if $(CLIENTS),,$(API_BIN)) $(CRASHING)
 PROGRAMS_ui       := $(UI_TEST_BIN)
 PROGRAMS_readers  := $(READER_BIN)
 PROGRAMS_examples := $(EXAMPLE_BIN)

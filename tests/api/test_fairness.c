@@ -10,12 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef SANITIZED
-enum { LONG_ROWS = 20000 }; /* each row takes many times longer */
-#else
-enum { LONG_ROWS = 100000 };
-#endif
 enum { LONG_CALLS = 8 };
+
+static size_t long_rows(void) {
+    return daemon_is_sanitized() ? 20000 : 100000;
+}
 
 static char *long_request; /* a prediction with a kernel machine */
 static size_t long_size;
@@ -40,14 +39,14 @@ static size_t write_rows(char *out, size_t n, bool labels) {
 }
 
 static void start(const char *const *flags) {
-    char *rows = keep(malloc(LONG_ROWS * 32), free);
+    char *rows = keep(malloc(long_rows() * 32), free);
     service_start(flags);
     write_rows(rows, 2000, true);
     status_check(call_upload("/v1/datasets/rows", rows), 201);
     job_train("{'model':'kernel','dataset':'rows','target':'class','algorithm':'svm',"
               "'params':{'kernel':'rbf'}}");
     job_train("{'model':'line','dataset':'rows','target':'class','algorithm':'logistic'}");
-    const size_t n = write_rows(rows, LONG_ROWS, false);
+    const size_t n = write_rows(rows, long_rows(), false);
     long_request = keep(malloc(n + 300), free);
     const int head = sprintf(long_request,
                              "POST /v1/models/kernel/predict?output=label HTTP/1.1\r\n"

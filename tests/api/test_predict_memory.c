@@ -50,9 +50,9 @@ static long memory_of(const char *what) {
 
 /* Resets the peak; returns -1 if the system cannot measure it. */
 static long peak_begin(void) {
-#ifdef SANITIZED
-    return -1;
-#else
+    if (daemon_is_sanitized()) {
+        return -1;
+    }
     FILE *clear = fopen(text("/proc/%d/clear_refs", (int)the_daemon.pid), "w");
     if (clear == NULL) {
         return -1;
@@ -60,18 +60,13 @@ static long peak_begin(void) {
     (void)fputs("5", clear);
     (void)fclose(clear);
     return memory_of("VmRSS:");
-#endif
 }
 
 /* Lines of 3 bytes with answers of 40 KB: the answer is in a file, not in memory. */
 static void test_long_answers(void **state) {
     (void)state;
-#ifdef SANITIZED
-    enum { N = 60 }; /* the memory is not measured */
-#else
-    enum { N = 300 };
-#endif
-    const char *body = repeat("{}\n", N), *bodies[] = {body, repeat("[1]\n{}\n", N / 2)};
+    const size_t n = daemon_is_sanitized() ? 60 : 300;
+    const char *body = repeat("{}\n", n), *bodies[] = {body, repeat("[1]\n{}\n", n / 2)};
     static const char *const formats[] = {NULL, "Accept: text/csv", "Accept: application/json"};
     start_with_wide(NULL);
     status_check(explain_lines(body, false, NULL), 200);
@@ -79,8 +74,8 @@ static void test_long_answers(void **state) {
         const long idle = peak_begin();
         const struct response *r =
             status_check(explain_lines(bodies[i % 2], i % 2, formats[i]), 200);
-        assert_string_equal(header_of(r, "Discern-Rows"), text("%d", N));
-        assert_in_range(r->size, (i % 2 ? N / 2 : N) * 2 * WIDE, 100 << 20);
+        assert_string_equal(header_of(r, "Discern-Rows"), text("%zu", n));
+        assert_in_range(r->size, (i % 2 ? n / 2 : n) * 2 * WIDE, 100 << 20);
         assert_true(idle < 0 ||
                     memory_of("VmHWM:") < idle + 8 * 1024); /* the first answer has 12 MB */
     }

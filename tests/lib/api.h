@@ -13,13 +13,4 @@
 #include "lib/raw.h"
 #include "lib/service.h"
 
-/* Tests of limits on memory and time run only in builds without a sanitizer. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 #endif

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memmem */
 #include "lib/daemon.h"
 
 #include "lib/memory.h"
@@ -28,11 +29,22 @@ static void fail_with_log(const struct daemon *d, const char *what) {
     fail_msg("%s; the end of the daemon's log:\n%s\n", what, n > 4000 ? log + n - 4000 : log);
 }
 
+static const char *program(void) {
+    const char *path = getenv("DISCERND");
+    return path != NULL ? path : "build/discernd";
+}
+
+bool daemon_is_sanitized(void) {
+    size_t size;
+    const char *bytes = read_whole(program(), &size);
+    return memmem(bytes, size, "__asan_init", 11) != NULL ||
+           memmem(bytes, size, "__tsan_init", 11) != NULL;
+}
+
 /* Starts the program with these arguments (ending in NULL) and appends its stdout and stderr to a
  * file. The kernel kills the process when the test program ends. */
 static pid_t run(const char *const *arguments, const char *output) {
-    const char *program = getenv("DISCERND");
-    const char *argv[MAX_ARGUMENTS] = {program != NULL ? program : "build/discernd"};
+    const char *argv[MAX_ARGUMENTS] = {program()};
     for (size_t n = 1; *arguments != NULL && n < MAX_ARGUMENTS - 1; n++) {
         argv[n] = *arguments++;
     }

@@ -42,6 +42,8 @@ void daemon_close(struct daemon *d);
 void daemon_check_database(const struct daemon *d);
 /* The text that the daemon has written to stdout and stderr. It lives until the test ends. */
 const char *daemon_log(const struct daemon *d);
+/* Whether discernd was built with a sanitizer: it then needs several times the time and memory. */
+bool daemon_is_sanitized(void);
 /* Runs discernd until it ends, at most one minute. Returns its exit status, or minus the number of
  * the signal that ended it. *out: its stdout and stderr, which live until the test ends. */
 int discernd_run(const char *const *arguments, const char **out);
