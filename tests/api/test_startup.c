@@ -393,8 +393,7 @@ static void test_the_port_is_taken(void **state) {
     const char *out, *address = text("127.0.0.1:%d", the_daemon.port);
     assert_int_equal(discernd_run(FLAGS("--healthcheck", "--listen", address), &out), 0);
     refused_late("127.0.0.1", "--listen", address, "--database", in_dir("x.db"));
-    if (postgresql_is_used()) {
-        refused("is in use", "--listen", "127.0.0.1:0", "--database", the_daemon.database);
+    if (postgresql_is_used()) { /* daemons share it */
         service_end();
         return;
     }
