@@ -156,7 +156,16 @@ int64_t store_changes_seen(struct store *store) {
 }
 
 bool store_changes_reach(struct store *store, int64_t number, struct problem *problem) {
-    return store_changes_reached(store, number) || store->engine->sharing->follow(store, problem);
+    struct problem why = {0};
+    if (store_changes_reached(store, number) || store->engine->sharing->follow(store, &why)) {
+        return true;
+    }
+    problem_done(&why); /* is in the log; the caller wants to change nothing */
+    return problem_set_lost(problem,
+                            "the database cannot be reached, so the answer may be older than "
+                            "Discern-Change %lld asks for: send the request again, or without "
+                            "this header",
+                            (long long)number);
 }
 
 bool store_changes_reached(struct store *store, int64_t number) {
