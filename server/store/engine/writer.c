@@ -224,6 +224,9 @@ static int64_t next_time(struct store *store) {
     if (w->lost) { /* the database must be opened again before anything else is done */
         return w->probe_ns;
     }
+    if (w->recover_ns != 0 && w->recover_ns < until) {
+        until = w->recover_ns;
+    }
     if (w->writes != STORE_WRITES_OK && w->probe_ns < until) {
         until = w->probe_ns;
     }

@@ -81,6 +81,7 @@ struct store_writer {
     int64_t keep_alive_ns; /* time of the next renewal of leases */
     int64_t sweep_ns;      /* time of the next regular step of the sweep */
     int64_t recover_ns;    /* time of the next store_recover; 0: it has succeeded */
+    int64_t settled_ns;    /* until then store_recover looks again for processes that have ended */
     int64_t swept_ns;      /* time of the last step of the sweep */
     struct store_change *changes; /* changes of the transactions in the current COMMIT */
     size_t n_changes, changes_room;

@@ -4,6 +4,8 @@
 #include "base/process/clock.h"
 #include "store/tables/tables.h"
 
+enum { AGAIN_MS = 2000, SETTLE_MS = 5000 };
+
 /* Ends the leases of this owner, or of all owners but this process. */
 static void end_leases(struct store_tx *tx, const char *owner) {
     STORE_RUN(tx->connection, tx->problem,
@@ -53,13 +55,26 @@ static void recover(struct store_tx *tx, void *arg) {
     store_jobs_expire(tx);
 }
 
+/* Whether to look once more which processes have ended: the server needs a moment to see that. */
+static bool looks_again(struct store *store) {
+    struct store_writer *w = &store->writer;
+    const int64_t now = clock_monotonic_ns();
+    if (store->engine->sharing == NULL) {
+        return false;
+    }
+    if (w->settled_ns == 0) {
+        w->settled_ns = now + (int64_t)SETTLE_MS * 1000000;
+    }
+    return now < w->settled_ns;
+}
+
 /* If the disk is full or its fsync fails, store_open succeeds: the writer thread retries later. */
 bool store_recover(struct store *store, struct problem *problem) {
-    enum { AGAIN_MS = 2000 };
     struct problem own = {0};
     const bool done = store_writer_transact(store, recover, NULL, true, &own),
-               later = own.type == PROBLEM_STORAGE_FULL || store->writer.lost;
-    store->writer.recover_ns = later ? clock_monotonic_ns() + (int64_t)AGAIN_MS * 1000000 : 0;
+               later = own.type == PROBLEM_STORAGE_FULL || store->writer.lost,
+               again = looks_again(store) || later;
+    store->writer.recover_ns = again ? clock_monotonic_ns() + (int64_t)AGAIN_MS * 1000000 : 0;
     if (later) {
         log_warn("store.recover", log_str("problem", own.detail));
     } else if (!done) {
