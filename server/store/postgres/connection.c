@@ -66,6 +66,11 @@ bool store_postgres_failed(struct store_connection *c, const PGresult *result, c
         raise(c, STORE_FAILURE_FULL);
         return problem_set(problem, PROBLEM_STORAGE_FULL, "the disk of the database is full");
     }
+    if (own->opening && strcmp(state, "42501") == 0) {
+        return problem_set_permanent(problem, PROBLEM_INTERNAL,
+                                     "the role \"%s\" may not use the database: %.*s",
+                                     PQuser(own->conn), length, text);
+    }
     if (is_permanent(state)) {
         return problem_set_permanent(problem, PROBLEM_INTERNAL, "the database failed: %.*s", length,
                                      text);
@@ -182,7 +187,8 @@ static const char session_sql[] =
     "SELECT set_config('statement_timeout', '60s', false) WHERE "
     "current_setting('statement_timeout') = '0';"
     "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4;"
-    "SET tcp_user_timeout = 30000; SET idle_in_transaction_session_timeout = 0;"
+    "SET standard_conforming_strings = on; SET tcp_user_timeout = 30000; SET "
+    "idle_in_transaction_session_timeout = 0;"
     "SET idle_session_timeout = 0";
 
 struct store_connection *store_postgres_connect(const char *uri, struct problem *problem) {

@@ -42,9 +42,9 @@ static bool apply(struct store_connection *c, const struct store_migration *m, s
 /* Whether the schema of the database has the table that lists the migrations of Discern. */
 static bool has_migrations(struct store_connection *c, struct problem *problem) {
     return STORE_ASK(c, problem, 0,
-                     "SELECT count(*) FROM information_schema.columns WHERE table_schema = "
-                     "current_schema() AND table_name = 'migrations' AND column_name IN ('id', "
-                     "'name', 'checksum', 'applied_at')",
+                     "SELECT count(*) FROM pg_attribute WHERE attrelid = "
+                     "to_regclass(quote_ident(current_schema()) || '.migrations') AND attname IN "
+                     "('id', 'name', 'checksum', 'applied_at') AND NOT attisdropped",
                      STORE_NO_VALUES) == 4;
 }
 
