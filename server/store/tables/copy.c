@@ -280,22 +280,36 @@ static void copy_all(struct store_tx *tx, void *arg) {
     }
 }
 
+/* Says which of the two databases cannot be opened. */
+static void name_database(const char *which, struct problem *why, struct problem *problem) {
+    if (why->type != PROBLEM_NONE) {
+        problem_set(problem, why->type, "%s: %s", which,
+                    why->detail != NULL ? why->detail : "out of memory");
+        problem->permanent = why->permanent;
+    }
+    problem_done(why);
+}
+
 bool store_copy(const char *from, const char *to, struct store_copied *copied,
                 struct problem *problem) {
     const struct store_settings settings = {.path = to, .alone = true};
     struct store *source = NULL, *target = NULL;
     struct store_read r;
+    struct problem why = {0};
     struct copying c = {.copied = copied, .digest = hash_blake2b_new()};
     if (c.digest == NULL) {
         return problem_no_memory(problem);
     }
-    if (store_open_reader(from, &source, problem) && store_read_begin(&r, source, problem)) {
+    if (store_open_reader(from, &source, &why) && store_read_begin(&r, source, &why)) {
         c.from = r.connection;
         STORE_RUN(c.from, problem, NO_TIME_LIMIT, STORE_NO_VALUES);
-        if (problem->type == PROBLEM_NONE && store_open(&settings, &target, problem)) {
+        if (problem->type == PROBLEM_NONE && store_open(&settings, &target, &why)) {
             (void)store_write(target, copy_all, &c, problem);
         }
         (void)store_read_end(&r);
+        name_database("the target of the copy", &why, problem);
+    } else {
+        name_database("the source of the copy", &why, problem);
     }
     store_close(target);
     store_close_reader(source);
