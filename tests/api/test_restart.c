@@ -54,10 +54,26 @@ static void test_a_second_daemon(void **state) {
     service_end();
 }
 
+/* A job that was queued, or ran, under larger limits gets those of the daemon that trains it. */
+static void test_lower_limits(void **state) {
+    (void)state;
+    service_start(FLAGS("--workers", "1"));
+    upload_file("digits", "digits.csv");
+    const int64_t job = job_endless("long");
+    service_stop();
+    service_restart(FLAGS("--workers", "1", "--job-seconds", "1"));
+    const struct response *r = job_wait(job);
+    assert_string_equal(string_at(r, "/state"), "failed");
+    assert_string_equal(string_at(r, "/error/type"), "/problems/job-time-limit");
+    assert_non_null(strstr(r->body, "the time limit of 1 s"));
+    service_end();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_predictions_survive_a_restart),
         TEST(test_a_second_daemon),
+        TEST(test_lower_limits),
     };
     return RUN_WITHOUT_DAEMON(tests);
 }
