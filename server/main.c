@@ -18,6 +18,7 @@
 #include "store/copies.h"
 #include "store/store.h"
 #include "supervisor.h"
+#include <discern/discern.h>
 #include <errno.h>
 #include <libgen.h>
 #include <pthread.h>
@@ -309,7 +310,8 @@ static bool start(struct daemon *d, struct problem *problem) {
         .keep_jobs = s->keep_jobs,
         .keep_versions = s->keep_versions,
         .launcher = d->launcher,
-        .ranks = s->mpi_command.ranks,
+        /* the daemon that trains the job divides it as far as its own --mpi allows */
+        .ranks = s->workers == 0 && s->mpi == NULL ? DN_MAX_RANKS : s->mpi_command.ranks,
         .ranks_above = s->mpi_above,
     };
     if (!open_tokens(d, problem)) {

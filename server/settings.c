@@ -105,7 +105,7 @@ const struct option_row settings_rows[] = {
     {"mpi", OPTION_STRING, AT(mpi), NULL, 0, 0, NULL, "COMMAND",
      "Command that starts the processes (ranks) of a job with limits.ranks, as \"mpirun -n 4 "
      "--hostfile hosts\". The number after -n is the most ranks of a job, which replace it. The "
-     "words are separated by blanks; no shell reads them.",
+     "words are separated by blanks; no shell reads them. Not needed with --workers 0.",
      "Jobs"},
     {"mpi-above", OPTION_SIZE, AT(mpi_above), "0", 0, 1e15, NULL, "BYTES",
      "A job without limits.ranks gets all ranks of --mpi if its dataset is larger and its method "
@@ -335,10 +335,10 @@ static bool check_tls(const struct settings *s, struct problem *problem) {
 }
 
 static bool check_mpi(struct settings *s, struct problem *problem) {
-    if (s->mpi == NULL) {
-        return s->mpi_above == 0 || problem_set(problem, PROBLEM_BAD_REQUEST,
-                                                "--mpi-above needs --mpi, the command that starts "
-                                                "the ranks");
+    if (s->mpi == NULL) { /* with --workers 0 another daemon starts the ranks */
+        return s->mpi_above == 0 || s->workers == 0 ||
+               problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "--mpi-above needs --mpi, the command that starts the ranks");
     }
     if (store_database_has_password(s->database)) {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
@@ -363,6 +363,17 @@ static bool check_roles(const struct settings *s, struct problem *problem) {
                        role, s->database);
 }
 
+/* Whether the name of a file was probably meant to be a URI or a connection string of libpq. */
+static bool is_like_uri(const char *database) {
+    static const char *const begins[] = {"postgresql:", "postgres:", "host=",    "hostaddr=",
+                                         "port=",       "dbname=",   "service=", "user="};
+    bool like = false;
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        like = like || strncmp(database, begins[i], strlen(begins[i])) == 0;
+    }
+    return like && store_database_file(database) != NULL;
+}
+
 bool settings_check(struct settings *s, struct problem *problem) {
     if (!check_base_path(s, problem)) {
         return false;
@@ -370,6 +381,12 @@ bool settings_check(struct settings *s, struct problem *problem) {
     if (s->database[0] == '\0') {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
                            "--database must be the name of a file, got \"\"");
+    }
+    if (is_like_uri(s->database)) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "--database must be the name of a file or a URI of PostgreSQL "
+                           "(postgresql://USER@HOST/NAME); a file may be named ./%.*s…",
+                           (int)strcspn(s->database, ":="), s->database);
     }
     const char *rest = strstr(s->database, "://");
     if (rest != NULL && store_database_file(s->database) != NULL) {
