@@ -24,10 +24,13 @@
 #include "train/mpi_group.h"
 
 #include <cblas.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { EXIT_FAILED = 1, EXIT_WRONG = 2 };
 enum { DETAIL_SIZE = 512 };
@@ -143,7 +146,7 @@ static int compare_ranks(struct rank *rank, const struct problem *problem) {
                 write_problem(&all[r]);
             }
         } else if (strcmp(all[r].spec, all[0].spec) != 0) {
-            why = "reads another database than rank 0";
+            why = "has another request than rank 0: its --job or --database differs";
             status = EXIT_WRONG;
         }
         if (why != NULL && group->rank == 0) {
@@ -197,10 +200,30 @@ static void set_run(struct rank *rank) {
     rank->run.group = &rank->group;
 }
 
+/* Whether rank 0 will be able to write --output. Leaves no file. */
+static bool check_output(const struct rank *rank, struct problem *problem) {
+    const char *path = rank->arguments.output;
+    if (rank->group.rank != 0 || path == NULL) {
+        return true;
+    }
+    const bool there = access(path, F_OK) == 0;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST, "the model cannot be written to %s: %s",
+                           path, strerror(errno));
+    }
+    (void)close(fd);
+    if (!there) {
+        (void)unlink(path);
+    }
+    return true;
+}
+
 /* Opens the database and the tables of the job. */
 static bool prepare(struct rank *rank, struct problem *problem) {
     struct jobs_request *r = &rank->request;
-    if (!store_open_reader(rank->arguments.database, &rank->store, problem) ||
+    if (!check_output(rank, problem) ||
+        !store_open_reader(rank->arguments.database, &rank->store, problem) ||
         !store_job_get(rank->store, rank->arguments.job, &rank->job, problem) ||
         !jobs_request_read_stored(rank->job.spec, &rank->arena, r, problem)) {
         return false;
@@ -274,11 +297,15 @@ static bool write_model(const struct rank *rank, const dn_model *model, size_t *
     }
     FILE *f = fopen(rank->arguments.output, "we");
     bool good = f != NULL && fwrite(bytes, 1, *size, f) == *size;
-    good = f != NULL && fclose(f) == 0 && good;
+    int error = errno;
+    if (f != NULL && fclose(f) != 0) {
+        error = good ? errno : error;
+        good = false;
+    }
     free(bytes);
     if (!good) {
-        (void)fprintf(stderr, "discern-train: the model cannot be written to %s\n",
-                      rank->arguments.output);
+        (void)fprintf(stderr, "discern-train: the model cannot be written to %s: %s\n",
+                      rank->arguments.output, strerror(error));
     }
     return good;
 }
@@ -337,7 +364,8 @@ static int train(struct rank *rank) {
             write_error(&err);
         }
         problem_done(&problem);
-        if (rank->group.broken) {
+        /* another error is one that all ranks have exchanged: each ends by itself */
+        if (rank->group.broken && err.code == DN_ERR_SOURCE) {
             mpi_group_abort(); /* others may wait for this rank */
         }
         return EXIT_FAILED;
@@ -354,7 +382,7 @@ static bool check_arguments(const struct rank *rank, bool read, const struct pro
     const int64_t wanted = rank->arguments.ranks;
     const size_t n = rank->group.n_ranks;
     const char *why = !read                      ? problem->detail
-                      : rank->arguments.job == 0 ? "--job is missing"
+                      : rank->arguments.job == 0 ? "--job is missing or 0: it is the number of a job"
                                                  : NULL;
     if (why == NULL && (wanted == 0 || (size_t)wanted == n)) {
         return true;
@@ -410,5 +438,6 @@ int main(int argc, char **argv) {
     problem_done(&problem);
     rank_done(&rank);
     mpi_group_done();
-    return status;
+    /* mpirun ends all ranks when one fails, and may lose what rank 0 has written: only rank 0 fails */
+    return rank.group.rank == 0 ? status : EXIT_SUCCESS;
 }

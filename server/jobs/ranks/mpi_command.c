@@ -5,11 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* Returns whether a file can be executed. */
+/* Returns whether it is a file that can be executed. */
 static bool is_program(const char *path) {
-    return access(path, X_OK) == 0;
+    struct stat s;
+    if (stat(path, &s) != 0) {
+        return false;
+    }
+    errno = EACCES; /* a folder */
+    return S_ISREG(s.st_mode) && access(path, X_OK) == 0;
 }
 
 /* Looks for a program like execvp. */

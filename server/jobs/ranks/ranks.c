@@ -316,8 +316,8 @@ static bool is_blank(const char *line, size_t n) {
 }
 
 /* Appends the line of discern-train. The rest, which is not for clients (names of hosts and paths),
- * goes to the log. Returns false if there is no line. */
-static bool put_reason(struct attempt *a, struct buf *out) {
+ * goes to the log. Returns false if there is no line. *logged: there was a rest. */
+static bool put_reason(struct attempt *a, struct buf *out, bool *logged) {
     static const char mark[] = "discern-train: ";
     const char *text = buf_cstr(&a->errors);
     const char *at = text != NULL ? strstr(text, mark) : NULL;
@@ -330,7 +330,8 @@ static bool put_reason(struct attempt *a, struct buf *out) {
         }
         line += n + (line[n] == '\n');
     }
-    if (rest.size > 0) {
+    *logged = rest.size > 0;
+    if (*logged) {
         log_warn("ranks.errors", log_int("job", a->t->job), log_str("text", buf_cstr(&rest)));
     }
     buf_done(&rest);
@@ -358,12 +359,14 @@ static void set_failure(struct attempt *a, struct ranks_result *out, struct prob
     struct buf why = {0};
     const bool good =
         a->state == LAUNCHED_ENDED && WIFEXITED(a->status) && WEXITSTATUS(a->status) == 0;
-    if (!put_reason(a, &why)) {
+    bool logged;
+    if (!put_reason(a, &why, &logged)) {
         put_status(a, &why);
+        buf_puts(&why, a->began ? "" : ", no rank has begun");
         if (good && a->n_ignored > 0) {
             buf_printf(&why, ", and %zu lines of standard output were not understood",
                        a->n_ignored);
-        } else {
+        } else if (logged) {
             buf_puts(&why, "; the log of the daemon has what it wrote");
         }
     }
