@@ -363,37 +363,12 @@ static bool check_roles(const struct settings *s, struct problem *problem) {
                        role, s->database);
 }
 
-/* Whether the name of a file was probably meant to be a URI or a connection string of libpq. */
-static bool is_like_uri(const char *database) {
-    static const char *const begins[] = {"postgresql:", "postgres:", "host=",    "hostaddr=",
-                                         "port=",       "dbname=",   "service=", "user="};
-    bool like = false;
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
-        like = like || strncmp(database, begins[i], strlen(begins[i])) == 0;
-    }
-    return like && store_database_file(database) != NULL;
-}
-
 bool settings_check(struct settings *s, struct problem *problem) {
     if (!check_base_path(s, problem)) {
         return false;
     }
-    if (s->database[0] == '\0') {
-        return problem_set(problem, PROBLEM_BAD_REQUEST,
-                           "--database must be the name of a file, got \"\"");
-    }
-    if (is_like_uri(s->database)) {
-        return problem_set(problem, PROBLEM_BAD_REQUEST,
-                           "--database must be the name of a file or a URI of PostgreSQL "
-                           "(postgresql://USER@HOST/NAME); a file may be named ./%.*s…",
-                           (int)strcspn(s->database, ":="), s->database);
-    }
-    const char *rest = strstr(s->database, "://");
-    if (rest != NULL && store_database_file(s->database) != NULL) {
-        return problem_set(problem, PROBLEM_BAD_REQUEST,
-                           "--database must be the name of a file or begin with postgresql://, got "
-                           "\"%.*s://…\"",
-                           (int)(rest - s->database), s->database);
+    if (!store_database_check("--database", s->database, problem)) {
+        return false;
     }
     if (!check_roles(s, problem)) {
         return false;

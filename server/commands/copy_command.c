@@ -78,6 +78,9 @@ int copy_command_run(int argc, char **argv) {
         fputs("discernd: --from and --to must name databases; discernd copy --help shows how\n",
               stderr);
         status = EXIT_REFUSED;
+    } else if (!store_database_check("--from", arguments.from, &problem) ||
+               !store_database_check("--to", arguments.to, &problem)) {
+        status = report(&problem);
     } else {
         /* problems are reported in one line; the log of the store would repeat them */
         log_open(open("/dev/null", O_WRONLY | O_CLOEXEC), LOG_TEXT, LOG_ERROR);

@@ -2,6 +2,7 @@
 #include "base/log/log.h"
 #include "base/options/options.h"
 #include "store/copies.h"
+#include "store/store.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -147,8 +148,11 @@ static int run(const struct command *command, struct arguments *arguments) {
     if (command->file != NULL && (arguments->file == NULL || arguments->file[0] == '\0')) {
         return refuse(command, "the name of the backup is missing");
     }
-    if (arguments->database[0] == '\0') {
-        return refuse(command, "--database must be the name of a file, got \"\"");
+    struct problem problem = {0};
+    if (!store_database_check("--database", arguments->database, &problem)) {
+        const int status = refuse(command, problem.detail);
+        problem_done(&problem);
+        return status;
     }
     if (arguments->force && !command->forces) {
         return refuse(command, "--force is an option of restore");

@@ -18,6 +18,40 @@ const char *store_database_file(const char *database) {
     return store_postgres_names(database) ? NULL : database;
 }
 
+/* Whether the name of a file begins as a URI or a connection string of libpq. */
+static bool is_like_uri(const char *name) {
+    static const char *const begins[] = {"postgresql:", "postgres:", "host=",    "hostaddr=",
+                                         "port=",       "dbname=",   "service=", "user="};
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        if (strncmp(name, begins[i], strlen(begins[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool store_database_check(const char *option, const char *database, struct problem *problem) {
+    const char *rest = strstr(database, "://");
+    if (database[0] == '\0') {
+        return problem_set(problem, PROBLEM_BAD_REQUEST, "%s must be the name of a file, got \"\"",
+                           option);
+    }
+    if (store_postgres_names(database)) {
+        return true;
+    }
+    if (rest == NULL && is_like_uri(database)) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "%s must be the name of a file or a URI of PostgreSQL "
+                           "(postgresql://USER@HOST/NAME); a file may be named \"./%.*s…\"",
+                           option, (int)strcspn(database, ":=") + 1, database);
+    }
+    return rest == NULL ||
+           problem_set(
+               problem, PROBLEM_BAD_REQUEST,
+               "%s must be the name of a file or begin with postgresql://, got \"%.*s://…\"",
+               option, (int)(rest - database), database);
+}
+
 char *store_database_name(const char *database) {
     return store_postgres_names(database) ? store_postgres_name(database) : strdup(database);
 }
