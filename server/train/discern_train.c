@@ -381,9 +381,10 @@ static int train(struct rank *rank) {
 static bool check_arguments(const struct rank *rank, bool read, const struct problem *problem) {
     const int64_t wanted = rank->arguments.ranks;
     const size_t n = rank->group.n_ranks;
-    const char *why = !read                      ? problem->detail
-                      : rank->arguments.job == 0 ? "--job is missing or 0: it is the number of a job"
-                                                 : NULL;
+    const char *why = !read ? problem->detail
+                      : rank->arguments.job == 0
+                          ? "--job is missing or 0: it is the number of a job"
+                          : NULL;
     if (why == NULL && (wanted == 0 || (size_t)wanted == n)) {
         return true;
     }
