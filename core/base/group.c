@@ -106,7 +106,7 @@ void dni_group_own(const dn_run *run, size_t n_blocks, size_t *out_first, size_t
 
 /* ---- one exchange ---- */
 static dn_status disconnected(dn_group *group, dn_error *err) {
-    group->broken = true;
+    group->broken = group->disconnected = true;
     return dn_error_set(err, DN_ERR_SOURCE, "the ranks of the training are no longer connected");
 }
 

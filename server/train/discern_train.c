@@ -8,8 +8,10 @@
  * file --output. The limits of memory, time and threads of the job are those of each rank. With
  * --handover, for the daemon, it also writes the whole result (jobs/ranks/ranks.h).
  *
- * Exit status, the same on all ranks: 0: the model was written; 1: the training failed; 2: wrong
- * arguments, or ranks of different builds. Rank 0 writes why as one line to standard error. */
+ * Exit status of rank 0: 0: the training succeeded; 1: it failed, or the model cannot be written; 2:
+ * wrong arguments, or ranks of different builds. Rank 0 writes why as one line to standard error. The
+ * other ranks end with 0: mpirun ends all ranks when one fails, and may lose what rank 0 has
+ * written. */
 #include "base/hash.h"
 #include "base/json/json_write.h"
 #include "base/memory/arena.h"
@@ -30,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { EXIT_FAILED = 1, EXIT_WRONG = 2 };
@@ -38,7 +41,8 @@ enum { DETAIL_SIZE = 512 };
 
 struct arguments {
     const char *database, *output;
-    int64_t job, ranks; /* ranks 0: any number */
+    int64_t job, ranks;                /* ranks 0: any number */
+    int64_t most_memory, most_threads; /* 0: as the job asks for */
     bool handover, help;
 };
 
@@ -52,6 +56,10 @@ static const struct option_row option_rows[] = {
      "Receives the model, as a stored model has it.", "Options"},
     {"ranks", OPTION_INT, AT(ranks), "0", 0, DN_MAX_RANKS, NULL, "N",
      "End with status 2 if there are not so many ranks; 0: any number.", "Options"},
+    {"most-memory", OPTION_SIZE, AT(most_memory), "0", 0, 1e15, NULL, "BYTES",
+     "Lower limits.memory_mib of the job to this; 0: do not.", "Options"},
+    {"most-threads", OPTION_INT, AT(most_threads), "0", 0, 1024, NULL, "N",
+     "Lower limits.threads of the job to this; 0: do not.", "Options"},
     {"handover", OPTION_FLAG, AT(handover), NULL, 0, 0, NULL, NULL,
      "Write the whole result to standard output, for discernd.", "Options"},
     {"help", OPTION_FLAG, AT(help), NULL, 0, 0, NULL, NULL, "Print this.", "Options"},
@@ -78,6 +86,7 @@ struct rank {
 /* ---- what all ranks must agree on ---- */
 /* What a rank tells the others before the training. */
 struct note {
+    bool wrong;                   /* its arguments cannot be used; detail has the reason */
     char build[HASH_SHA256_TEXT]; /* digest of the executable; "": unknown */
     char spec[HASH_SHA256_TEXT];  /* digest of the request of the job */
     enum problem_type problem;    /* PROBLEM_NONE: it can begin */
@@ -116,10 +125,11 @@ static void write_problem(const struct note *note) {
 
 /* Returns the exit status with which all ranks end, or 0 to go on. Rank 0 prints why.
  *
+ *   wrong    the arguments of this rank cannot be used
  *   problem  of this rank */
-static int compare_ranks(struct rank *rank, const struct problem *problem) {
+static int compare_ranks(struct rank *rank, bool wrong, const struct problem *problem) {
     const dn_group *group = &rank->group;
-    struct note mine = {.problem = problem->type, .lost = problem->lost};
+    struct note mine = {.wrong = wrong, .problem = problem->type, .lost = problem->lost};
     struct note *all = calloc(group->n_ranks, sizeof *all);
     size_t *size = calloc(group->n_ranks, sizeof *size);
     int status = 0;
@@ -136,7 +146,10 @@ static int compare_ranks(struct rank *rank, const struct problem *problem) {
     }
     for (size_t r = 0; r < group->n_ranks && status == 0; r++) {
         const char *why = NULL;
-        if (strcmp(all[r].build, all[0].build) != 0) {
+        if (all[r].wrong) {
+            why = all[r].detail;
+            status = EXIT_WRONG;
+        } else if (strcmp(all[r].build, all[0].build) != 0) {
             why = "runs another build of discern-train than rank 0";
             status = EXIT_WRONG;
         } else if (all[r].problem != PROBLEM_NONE) {
@@ -149,7 +162,9 @@ static int compare_ranks(struct rank *rank, const struct problem *problem) {
             why = "has another request than rank 0: its --job or --database differs";
             status = EXIT_WRONG;
         }
-        if (why != NULL && group->rank == 0) {
+        if (why != NULL && group->rank == 0 && all[r].wrong && r == 0) {
+            (void)fprintf(stderr, "discern-train: %s\n", why);
+        } else if (why != NULL && group->rank == 0) {
             (void)fprintf(stderr, "discern-train: rank %zu: %s\n", r, why);
         }
     }
@@ -203,20 +218,24 @@ static void set_run(struct rank *rank) {
 /* Whether rank 0 will be able to write --output. Leaves no file. */
 static bool check_output(const struct rank *rank, struct problem *problem) {
     const char *path = rank->arguments.output;
+    struct stat there;
     if (rank->group.rank != 0 || path == NULL) {
         return true;
     }
-    const bool there = access(path, F_OK) == 0;
-    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        return problem_set(problem, PROBLEM_BAD_REQUEST, "the model cannot be written to %s: %s",
-                           path, strerror(errno));
-    }
-    (void)close(fd);
-    if (!there) {
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0) {
+        (void)close(fd);
         (void)unlink(path);
+        return true;
     }
-    return true;
+    if (errno == EEXIST) { /* a link to no file is there, too */
+        if (stat(path, &there) != 0 || (!S_ISDIR(there.st_mode) && access(path, W_OK) == 0)) {
+            return true;
+        }
+        errno = S_ISDIR(there.st_mode) ? EISDIR : errno;
+    }
+    return problem_set(problem, PROBLEM_BAD_REQUEST, "the model cannot be written to %s: %s", path,
+                       strerror(errno));
 }
 
 /* Opens the database and the tables of the job. */
@@ -227,6 +246,13 @@ static bool prepare(struct rank *rank, struct problem *problem) {
         !store_job_get(rank->store, rank->arguments.job, &rank->job, problem) ||
         !jobs_request_read_stored(rank->job.spec, &rank->arena, r, problem)) {
         return false;
+    }
+    const int64_t memory = rank->arguments.most_memory, threads = rank->arguments.most_threads;
+    if (memory > 0 && r->limits.memory_bytes > memory) {
+        r->limits.memory_bytes = memory;
+    }
+    if (threads > 0 && r->limits.threads > threads) {
+        r->limits.threads = threads;
     }
     const double seconds = r->limits.seconds;
     rank->deadline_ns =
@@ -360,12 +386,11 @@ static int train(struct rank *rank) {
         if (rank->group.rank == 0) {
             (void)fprintf(stderr, "discern-train: %s\n", err.message);
         }
-        if (rank->group.rank == 0 && handover && !rank->group.broken) {
+        if (rank->group.rank == 0 && handover && !rank->group.disconnected) {
             write_error(&err);
         }
         problem_done(&problem);
-        /* another error is one that all ranks have exchanged: each ends by itself */
-        if (rank->group.broken && err.code == DN_ERR_SOURCE) {
+        if (rank->group.disconnected) {
             mpi_group_abort(); /* others may wait for this rank */
         }
         return EXIT_FAILED;
@@ -377,24 +402,20 @@ static int train(struct rank *rank) {
     return good ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
-/* Whether the arguments can be used. Otherwise rank 0 prints why. */
-static bool check_arguments(const struct rank *rank, bool read, const struct problem *problem) {
+/* Whether the arguments can be used; problem: why they could not be read. */
+static bool check_arguments(const struct rank *rank, struct problem *problem) {
     const int64_t wanted = rank->arguments.ranks;
     const size_t n = rank->group.n_ranks;
-    const char *why = !read ? problem->detail
-                      : rank->arguments.job == 0
-                          ? "--job is missing or 0: it is the number of a job"
-                          : NULL;
-    if (why == NULL && (wanted == 0 || (size_t)wanted == n)) {
-        return true;
+    if (problem->type != PROBLEM_NONE) {
+        return false;
     }
-    if (rank->group.rank == 0 && why != NULL) {
-        (void)fprintf(stderr, "discern-train: %s\n", why);
-    } else if (rank->group.rank == 0) {
-        (void)fprintf(stderr, "discern-train: the command has started %zu rank%s, not %lld\n", n,
-                      n == 1 ? "" : "s", (long long)wanted);
+    if (rank->arguments.job == 0) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "--job is missing or 0: it is the number of a job");
     }
-    return false;
+    return wanted == 0 || (size_t)wanted == n ||
+           problem_set(problem, PROBLEM_BAD_REQUEST, "the command has started %zu rank%s, not %lld",
+                       n, n == 1 ? "" : "s", (long long)wanted);
 }
 
 static void rank_done(struct rank *rank) {
@@ -425,20 +446,15 @@ int main(int argc, char **argv) {
     if (!mpi_group_init(&rank.group)) {
         return EXIT_FAILED;
     }
-    if (!check_arguments(&rank, read, &problem)) {
-        problem_done(&problem);
-        mpi_group_done();
-        return EXIT_WRONG;
-    }
     arena_init(&rank.arena, 0);
-    (void)prepare(&rank, &problem);
-    int status = compare_ranks(&rank, &problem);
+    const bool wrong = !check_arguments(&rank, &problem);
+    (void)(wrong || prepare(&rank, &problem));
+    int status = compare_ranks(&rank, wrong, &problem);
     if (status == 0) {
         status = train(&rank);
     }
     problem_done(&problem);
     rank_done(&rank);
     mpi_group_done();
-    /* mpirun ends all ranks when one fails, and may lose what rank 0 has written: only rank 0 fails */
     return rank.group.rank == 0 ? status : EXIT_SUCCESS;
 }

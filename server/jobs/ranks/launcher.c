@@ -26,11 +26,8 @@ struct launcher {
     char build[HASH_SHA256_TEXT];
 };
 
-/* What is sent to the launcher, with the three files of the keeper. */
-struct order {
-    int64_t job, ranks;
-};
-union control { /* aligned room for the files */
+/* Aligned room for the three files of the keeper, which are sent with a struct order. */
+union control {
     struct cmsghdr align;
     char bytes[CMSG_SPACE(N_FILES * sizeof(int))];
 };
@@ -43,18 +40,29 @@ static void on_child(int sig) {
 /* Replaces this process by the command, which the kernel kills if the keeper ends. */
 static _Noreturn void become(const struct mpi_command *command, const char *database,
                              const struct order *order, const int files[N_FILES], pid_t keeper) {
-    char job[NUMBER_SIZE], ranks[NUMBER_SIZE];
-    char *argv[MPI_WORDS + 10];
+    char job[NUMBER_SIZE], ranks[NUMBER_SIZE], memory[NUMBER_SIZE], threads[NUMBER_SIZE];
+    char *argv[MPI_WORDS + 14];
     size_t n = 0;
     sigset_t none;
     (void)snprintf(job, sizeof job, "%" PRId64, order->job);
     (void)snprintf(ranks, sizeof ranks, "%" PRId64, order->ranks);
+    (void)snprintf(memory, sizeof memory, "%" PRId64, order->memory_bytes);
+    (void)snprintf(threads, sizeof threads, "%" PRId64, order->threads);
     for (size_t i = 0; i < command->n_words; i++) {
         argv[n++] = i == command->ranks_at ? ranks : command->words[i];
     }
-    char *const more[] = {command->train, "--database", (char *)(uintptr_t)database,
-                          "--job",        job,          "--ranks",
-                          ranks,          "--handover"};
+    char *const more[] = {command->train,
+                          "--database",
+                          (char *)(uintptr_t)database,
+                          "--job",
+                          job,
+                          "--ranks",
+                          ranks,
+                          "--most-memory",
+                          memory,
+                          "--most-threads",
+                          threads,
+                          "--handover"};
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
         argv[n++] = more[i];
     }
@@ -301,13 +309,12 @@ bool launcher_ended(struct launcher *l) {
     return ended;
 }
 
-bool launcher_run(struct launcher *l, int64_t job, int64_t ranks, struct launched *out,
+bool launcher_run(struct launcher *l, const struct order *order, struct launched *out,
                   struct problem *problem) {
-    const struct order order = {.job = job, .ranks = ranks};
     int control[2] = {-1, -1}, output[2] = {-1, -1}, errors[2] = {-1, -1};
     const bool good = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) == 0 &&
                       pipe2(output, O_CLOEXEC) == 0 && pipe2(errors, O_CLOEXEC) == 0 &&
-                      send_order(l, &order, (const int[N_FILES]){control[1], output[1], errors[1]});
+                      send_order(l, order, (const int[N_FILES]){control[1], output[1], errors[1]});
     if (!good) {
         problem_set(problem, PROBLEM_UNAVAILABLE, "the command of --mpi cannot be started: %s",
                     errno == EPIPE || errno == ECONNRESET ? "the process that starts it has ended"

@@ -1,7 +1,7 @@
 /* A process outside the sandbox that starts the command of --mpi, and nothing else.
  *
  * The daemon's sandbox forbids to start programs and cannot be left, so the launcher is forked
- * before the daemon enters it. A caller sends two numbers, the job and its ranks; the rest of the
+ * before the daemon enters it. A caller sends numbers (struct order); the rest of the
  * command is what it was at the start. For each command the launcher forks a keeper, which starts the
  * command in a new process group. When the caller closes `control` or ends, the keeper ends the
  * command and all processes that it started. The launcher ends with the daemon. */
@@ -38,8 +38,13 @@ struct launched {
     int errors;  /* and to standard error */
 };
 enum { LAUNCHER_GRACE_MS = 3000 };
-/* Starts the command for a job. Any thread. */
-bool launcher_run(struct launcher *launcher, int64_t job, int64_t ranks, struct launched *out,
+/* What the command is started for. */
+struct order {
+    int64_t job, ranks;
+    int64_t memory_bytes, threads; /* at most, for each rank */
+};
+/* Starts the command. Any thread. */
+bool launcher_run(struct launcher *launcher, const struct order *order, struct launched *out,
                   struct problem *problem);
 enum launched_state {
     LAUNCHED_RUNS,

@@ -362,7 +362,7 @@ static void set_failure(struct attempt *a, struct ranks_result *out, struct prob
     bool logged;
     if (!put_reason(a, &why, &logged)) {
         put_status(a, &why);
-        buf_puts(&why, a->began ? "" : ", no rank has begun");
+        buf_puts(&why, a->began ? "" : ", before the training began");
         if (good && a->n_ignored > 0) {
             buf_printf(&why, ", and %zu lines of standard output were not understood",
                        a->n_ignored);
@@ -455,7 +455,12 @@ bool ranks_train(const struct ranks_training *t, struct ranks_result *out,
                  struct problem *problem) {
     struct attempt a = {.t = t};
     dn_error_clear(&a.error);
-    if (!launcher_run(t->launcher, t->job, t->ranks, &a.run, problem)) {
+    if (!launcher_run(t->launcher,
+                      &(struct order){.job = t->job,
+                                      .ranks = t->ranks,
+                                      .memory_bytes = t->request->limits.memory_bytes,
+                                      .threads = t->request->limits.threads},
+                      &a.run, problem)) {
         return false;
     }
     log_info("job.ranks", log_int("job", t->job), log_int("ranks", t->ranks));
