@@ -160,7 +160,12 @@ bool store_changes_reach(struct store *store, int64_t number, struct problem *pr
     if (store_changes_reached(store, number) || store->engine->sharing->follow(store, &why)) {
         return true;
     }
-    problem_done(&why); /* is in the log; the caller wants to change nothing */
+    if (!why.lost) {
+        problem_copy(problem, &why);
+        problem_done(&why);
+        return false;
+    }
+    problem_done(&why); /* it is about writes, and is in the log */
     return problem_set_lost(problem,
                             "the database cannot be reached, so the answer may be older than "
                             "Discern-Change %lld asks for: send the request again, or without "

@@ -18,9 +18,9 @@ static bool begin(struct store *store, bool durable, bool apart, struct problem 
     return problem->type == PROBLEM_NONE;
 }
 
-/* Begins the transaction if writes are allowed. If the connection to a server turns out to be lost,
- * nothing of the transaction has been sent: it begins once more if the server can be reached. */
-static bool begin_anew(struct store *store, bool durable, bool apart, struct problem *problem) {
+/* Begins the transaction if writes are allowed. If the connection to a server turns out to be lost, it
+ * begins once more on a new one: no statement of a work item has been sent. */
+static bool try_begin(struct store *store, bool durable, bool apart, struct problem *problem) {
     const struct store_writer *w = &store->writer;
     struct problem first = {0};
     if (!store_writes_allowed(store, problem)) {
@@ -30,12 +30,9 @@ static bool begin_anew(struct store *store, bool durable, bool apart, struct pro
         return true;
     }
     store_writes_note(store);
-    if (w->lost && store->engine->sharing != NULL) {
-        store_writes_probe(store, false);
-        if (!w->lost) {
-            problem_done(&first);
-            return begin(store, durable, apart, problem);
-        }
+    if (w->lost && store->engine->sharing != NULL && store_writes_reopen(store)) {
+        problem_done(&first);
+        return begin(store, durable, apart, problem);
     }
     problem_copy(problem, &first);
     problem_done(&first);
@@ -141,7 +138,7 @@ void store_run_group(struct store *store, struct store_work *works, struct metri
         durable = durable || !work->lazy;
     }
     w->n_changes = 0;
-    if (begin_anew(store, durable, works->apart, &problem)) {
+    if (try_begin(store, durable, works->apart, &problem)) {
         run_all(store, works, &problem);
         store_ring_begin(&store->ring, w->changes, w->n_changes);
         first = commit(store, &problem);

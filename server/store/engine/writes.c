@@ -82,7 +82,7 @@ bool store_writes_try(struct store *store, bool durable) {
     return good;
 }
 
-static bool reopen(struct store *store) {
+bool store_writes_reopen(struct store *store) {
     struct store_writer *w = &store->writer;
     if (!store->engine->reopen(store)) {
         return false;
@@ -102,7 +102,7 @@ void store_writes_probe(struct store *store, bool now) {
     if (due) {
         probe_later(w);
     }
-    if (due && w->lost && !reopen(store)) {
+    if (due && w->lost && !store_writes_reopen(store)) {
         return;
     }
     if (w->lost || (!due && !(ok && now))) {

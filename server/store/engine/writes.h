@@ -22,6 +22,9 @@ void store_writes_refused(struct store *store, size_t bytes);
 bool store_writes_allowed(struct store *store, struct problem *problem);
 /* Commits a transaction that changes nothing but writes something. durable: with an fsync. */
 bool store_writes_try(struct store *store, bool durable);
+/* Opens the database again, also before its time, after bytes may have been lost. Returns false if
+ * that is not possible now. */
+bool store_writes_reopen(struct store *store);
 /* Opens the database again or probes it if that is due. now: also checks the room on the disk. */
 void store_writes_probe(struct store *store, bool now);
 

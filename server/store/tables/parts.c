@@ -131,7 +131,7 @@ void store_parts_lose(struct store_parts *parts) {
     pthread_mutex_lock(&parts->mutex);
     for (size_t i = 0; i < STORE_PART_BUCKETS; i++) {
         for (struct store_part *p = parts->buckets[i]; p; p = p->next) {
-            p->failed = p->n_chunks > 0 && !p->failed ? PROBLEM_UNAVAILABLE : p->failed;
+            p->failed = p->made && !p->failed ? PROBLEM_UNAVAILABLE : p->failed;
         }
     }
     pthread_mutex_unlock(&parts->mutex);
