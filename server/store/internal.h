@@ -28,6 +28,7 @@ struct store {
     int64_t bulk_limit;
     int64_t keep_audit; /* as in store_settings */
     bool no_hints;      /* as in store_settings */
+    bool alone;         /* as in store_settings */
     int64_t next_blob;  /* SQLite: id of the next blob; used by the writer thread only */
     /* ms that the clock of the database's server is ahead of this one's */
     _Atomic int64_t clock_ahead;
@@ -59,7 +60,8 @@ bool store_sweep_step(struct store *store, bool busy, bool *more);
 /* job_run.c: renews the leases of the jobs that this process runs. */
 void store_jobs_renew(struct store_tx *tx);
 /* recovery.c: also called before the thread starts. Ends the leases of earlier processes and queues
- * their jobs again. If the disk is full, the writer thread retries later. */
+ * their jobs again. The writer thread calls it again some seconds later if other processes may have the
+ * database open, and if the disk was full. */
 bool store_recover(struct store *store, struct problem *problem);
 /* recovery.c: raises store->next_blob above the blobs of the database. c: the writer's
  * connection. */

@@ -165,7 +165,7 @@ static void sweep(struct store *store) {
     bool due = w->sweep || now >= w->sweep_ns;
     bool first = !w->state.first || now - w->swept_ns > (int64_t)SWEEP_DEFER_MS * 1000000;
     bool busy = w->bulk.first != NULL;
-    due = due && first && !w->lost && !store->engine->holds(store);
+    due = due && !store->alone && first && !w->lost && !store->engine->holds(store);
     w->sweep = w->sweep && !due;
     pthread_mutex_unlock(&w->mutex);
     if (!due) {

@@ -55,6 +55,8 @@ struct store_queue {
     int64_t bytes; /* bytes of the items that are queued or being written */
 };
 
+enum { STORE_OWNERS = 64 }; /* processes that store_recover looks for at once */
+
 struct store_writer {
     struct store_connection *connection;
     pthread_t thread;
@@ -80,9 +82,11 @@ struct store_writer {
     int64_t bulk_ns;       /* time when the bulk queue was last served or found empty */
     int64_t keep_alive_ns; /* time of the next renewal of leases */
     int64_t sweep_ns;      /* time of the next regular step of the sweep */
-    int64_t recover_ns;    /* time of the next store_recover; 0: it has succeeded */
-    int64_t settled_ns;    /* until then store_recover looks again for processes that have ended */
-    int64_t swept_ns;      /* time of the last step of the sweep */
+    int64_t recover_ns;    /* time of the next store_recover; 0: none is due */
+    int64_t look_until_ns; /* until then store_recover looks again for processes that have ended */
+    char gone[STORE_OWNERS][33]; /* those that it found at its last look */
+    size_t n_gone;
+    int64_t swept_ns;             /* time of the last step of the sweep */
     struct store_change *changes; /* changes of the transactions in the current COMMIT */
     size_t n_changes, changes_room;
     struct metric *state_seconds, *bulk_seconds, *swept_bytes;

@@ -1,10 +1,10 @@
-/* What is done once when a database is opened: leases of earlier processes, the format of the
+/* What is done when a database is opened, and some seconds later once more: leases of earlier processes, the format of the
  * documents, the number of the next blob. */
 #include "base/log/log.h"
 #include "base/process/clock.h"
 #include "store/tables/tables.h"
 
-enum { AGAIN_MS = 2000, SETTLE_MS = 5000 };
+enum { AGAIN_MS = 2000, LOOK_MS = 5000 };
 
 /* Ends the leases of this owner, or of all owners but this process. */
 static void end_leases(struct store_tx *tx, const char *owner) {
@@ -18,27 +18,42 @@ static void end_leases(struct store_tx *tx, const char *owner) {
               store_int(STORE_JOB_RUNNING), store_text(tx->store->owner), store_text(owner));
 }
 
+static bool was_gone(const struct store_writer *w, const char *owner) {
+    for (size_t i = 0; i < w->n_gone; i++) {
+        if (strcmp(w->gone[i], owner) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Ends the leases of the processes that have ended, some of them at once: a lease that stays ends by
- * time. */
+ * time. At a later look a process must have been gone at the one before, too: it may be connecting
+ * again. */
 static void end_leases_of_gone(struct store_tx *tx) {
-    enum { AT_ONCE = 64 };
-    char owners[AT_ONCE][sizeof tx->store->owner];
-    size_t n = 0;
+    struct store_writer *w = &tx->store->writer;
+    char owners[STORE_OWNERS][sizeof w->gone[0]];
+    size_t n = 0, n_gone = 0;
     struct store_query q;
     STORE_QUERY(&q, tx->connection, tx->problem,
                 "SELECT owner FROM jobs WHERE state = ?1 AND owner <> ?3 UNION SELECT owner FROM "
                 "parts WHERE state = ?2 AND owner <> ?3",
                 store_int(STORE_JOB_RUNNING), store_int(STORE_PART_STAGED),
                 store_text(tx->store->owner));
-    while (n < AT_ONCE && store_query_row(&q)) {
+    while (n < STORE_OWNERS && store_query_row(&q)) {
         store_query_copy(&q, 0, owners[n++], sizeof owners[0]);
     }
     store_query_end(&q);
     for (size_t i = 0; i < n; i++) {
         if (tx->store->engine->sharing->is_gone(tx, owners[i])) {
-            end_leases(tx, owners[i]);
+            if (w->look_until_ns == 0 || was_gone(w, owners[i])) {
+                end_leases(tx, owners[i]);
+            }
+            memmove(owners[n_gone++], owners[i], sizeof owners[0]);
         }
     }
+    memcpy(w->gone, owners, n_gone * sizeof owners[0]);
+    w->n_gone = n_gone;
 }
 
 /* Ends the leases of other owners at once: this process has locked the lock file, so the others have
@@ -59,13 +74,13 @@ static void recover(struct store_tx *tx, void *arg) {
 static bool looks_again(struct store *store) {
     struct store_writer *w = &store->writer;
     const int64_t now = clock_monotonic_ns();
-    if (store->engine->sharing == NULL) {
+    if (store->engine->sharing == NULL || store->alone) {
         return false;
     }
-    if (w->settled_ns == 0) {
-        w->settled_ns = now + (int64_t)SETTLE_MS * 1000000;
+    if (w->look_until_ns == 0) {
+        w->look_until_ns = now + (int64_t)LOOK_MS * 1000000;
     }
-    return now < w->settled_ns;
+    return now < w->look_until_ns;
 }
 
 /* If the disk is full or its fsync fails, store_open succeeds: the writer thread retries later. */
