@@ -76,6 +76,11 @@ int audit_command_run(int argc, char **argv) {
     if (path == NULL) {
         return refuse("audit verify needs the FILE of a database");
     }
+    if (!store_database_check("FILE", path, &problem)) {
+        const int status = refuse(problem.detail != NULL ? problem.detail : "out of memory");
+        problem_done(&problem);
+        return status;
+    }
     if (arguments.head != NULL &&
         (strlen(arguments.head) != HASH_DIGITS ||
          strspn(arguments.head, "0123456789abcdefABCDEF") != HASH_DIGITS)) {

@@ -150,7 +150,8 @@ static int run(const struct command *command, struct arguments *arguments) {
     }
     struct problem problem = {0};
     if (!store_database_check("--database", arguments->database, &problem)) {
-        const int status = refuse(command, problem.detail);
+        const int status =
+            refuse(command, problem.detail != NULL ? problem.detail : "out of memory");
         problem_done(&problem);
         return status;
     }

@@ -18,38 +18,29 @@ const char *store_database_file(const char *database) {
     return store_postgres_names(database) ? NULL : database;
 }
 
-/* Whether the name of a file begins as a URI or a connection string of libpq. */
-static bool is_like_uri(const char *name) {
-    static const char *const begins[] = {"postgresql:", "postgres:", "host=",    "hostaddr=",
-                                         "port=",       "dbname=",   "service=", "user="};
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
-        if (strncmp(name, begins[i], strlen(begins[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool store_database_check(const char *option, const char *database, struct problem *problem) {
-    const char *rest = strstr(database, "://");
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-";
+    const size_t n = strspn(database, letters);
     if (database[0] == '\0') {
-        return problem_set(problem, PROBLEM_BAD_REQUEST, "%s must be the name of a file, got \"\"",
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "%s must be the name of a file or a URI of PostgreSQL, got \"\"",
                            option);
     }
     if (store_postgres_names(database)) {
         return true;
     }
-    if (rest == NULL && is_like_uri(database)) {
+    if (store_postgres_is_like(database)) {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
                            "%s must be the name of a file or a URI of PostgreSQL "
                            "(postgresql://USER@HOST/NAME); a file may be named \"./%.*s…\"",
                            option, (int)strcspn(database, ":=") + 1, database);
     }
-    return rest == NULL ||
+    return strncmp(database + n, "://", 3) != 0 ||
            problem_set(
                problem, PROBLEM_BAD_REQUEST,
                "%s must be the name of a file or begin with postgresql://, got \"%.*s://…\"",
-               option, (int)(rest - database), database);
+               option, (int)n, database);
 }
 
 char *store_database_name(const char *database) {
@@ -72,6 +63,7 @@ static void set_up(struct store *store, const struct store_settings *settings) {
     store->lease_ms = settings->lease_ms > 0 ? settings->lease_ms : LEASE_MS;
     store->no_hints = settings->no_hints;
     store->keep_audit = settings->keep_audit;
+    store->alone = settings->alone;
     store->bulk_limit = settings->bulk_limit > 0 ? settings->bulk_limit : BULK_LIMIT;
     snprintf(store->owner, sizeof store->owner, "%016" PRIx64 "%016" PRIx64, ids_random(),
              ids_random());

@@ -182,14 +182,14 @@ static bool check_server(const PGconn *conn, struct problem *problem) {
 }
 
 /* The server notices after half a minute, too, that the daemon's machine has vanished: until then
- * the lock of postgres.c is held. Limits of the URI (options=-c...) and of the role stay. */
+ * the lock of postgres.c is held. Limits of the URI (options=-c...) and of the role stay. Backslashes of
+ * the migrations are no escapes. */
 static const char session_sql[] =
     "SELECT set_config('statement_timeout', '60s', false) WHERE "
     "current_setting('statement_timeout') = '0';"
     "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4;"
-    "SET standard_conforming_strings = on; SET tcp_user_timeout = 30000; SET "
-    "idle_in_transaction_session_timeout = 0;"
-    "SET idle_session_timeout = 0";
+    "SET tcp_user_timeout = 30000; SET idle_in_transaction_session_timeout = 0;"
+    "SET idle_session_timeout = 0; SET standard_conforming_strings = on";
 
 struct store_connection *store_postgres_connect(const char *uri, struct problem *problem) {
     if (!check_uri(uri, problem)) {

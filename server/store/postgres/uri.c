@@ -8,6 +8,17 @@ bool store_postgres_names(const char *database) {
     return strncmp(database, "postgresql://", 13) == 0 || strncmp(database, "postgres://", 11) == 0;
 }
 
+bool store_postgres_is_like(const char *database) {
+    PQconninfoOption *options = PQconndefaults();
+    bool like = strncmp(database, "postgresql:", 11) == 0 || strncmp(database, "postgres:", 9) == 0;
+    for (const PQconninfoOption *o = options; o != NULL && o->keyword != NULL; o++) {
+        const size_t n = strlen(o->keyword);
+        like = like || (strncmp(database, o->keyword, n) == 0 && database[n] == '=');
+    }
+    PQconninfoFree(options);
+    return like;
+}
+
 /* Returns the text behind user and password: they end, as libpq reads a URI, at the first @ if no /
  * is before it. */
 static const char *skip_user(const char *uri) {
