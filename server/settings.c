@@ -108,8 +108,8 @@ const struct option_row settings_rows[] = {
      "words are separated by blanks; no shell reads them. Not needed with --workers 0.",
      "Jobs"},
     {"mpi-above", OPTION_SIZE, AT(mpi_above), "0", 0, 1e15, NULL, "BYTES",
-     "A job without limits.ranks gets all ranks of --mpi if its dataset is larger and its method "
-     "can use them; 0: none does.",
+     "A job without limits.ranks gets all ranks of --mpi (with --workers 0: of the daemon that "
+     "trains it) if its dataset is larger and its method can use them; 0: none does.",
      "Jobs"},
     {"max-queued-jobs", OPTION_INT, AT(max_queued_jobs), "10000", 0, 1e9, NULL, "N",
      "Maximum number of queued jobs; beyond it the answer is 503; 0: no limit.", "Jobs"},

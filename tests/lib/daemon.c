@@ -35,10 +35,14 @@ static const char *program(void) {
 }
 
 bool daemon_is_sanitized(void) {
-    size_t size;
-    const char *bytes = read_whole(program(), &size);
-    return memmem(bytes, size, "__asan_init", 11) != NULL ||
-           memmem(bytes, size, "__tsan_init", 11) != NULL;
+    static int is_sanitized = -1; /* -1: not known yet */
+    if (is_sanitized < 0) {
+        size_t size;
+        const char *bytes = read_whole(program(), &size);
+        is_sanitized = memmem(bytes, size, "__asan_init", 11) != NULL ||
+                       memmem(bytes, size, "__tsan_init", 11) != NULL;
+    }
+    return is_sanitized;
 }
 
 /* Starts the program with these arguments (ending in NULL) and appends its stdout and stderr to a
