@@ -1,10 +1,10 @@
 /* A process outside the sandbox that starts the command of --mpi, and nothing else.
  *
  * The daemon's sandbox forbids to start programs and cannot be left, so the launcher is forked
- * before the daemon enters it. A caller sends numbers (struct order); the rest of the
- * command is what it was at the start. For each command the launcher forks a keeper, which starts the
- * command in a new process group. When the caller closes `control` or ends, the keeper ends the
- * command and all processes that it started. The launcher ends with the daemon. */
+ * before the daemon enters it. A caller sends numbers (struct order); the rest of the command is
+ * what it was at the start. For each command the launcher forks a keeper, which starts the command
+ * in a new process group. When the caller closes `control` or ends, the keeper ends the command and
+ * all processes that it started. The launcher ends with the daemon. */
 #ifndef JOBS_LAUNCHER_H
 #define JOBS_LAUNCHER_H
 
