@@ -91,7 +91,8 @@ static void test_wrong_options(void **state) {
     refused("--trusted-proxy must be an address", "--trusted-proxy", "foo", "--database", db);
     refused("a size from 1 to 931322G", "--max-upload", "0", "--database", db);
     refused("a size from 64M to 931322G, like 64M or 1G", "--body-memory", "16M", "--database", db);
-    refused("--database must be the name of a file or a URI of PostgreSQL, got \"\"", "--database", "");
+    refused("--database must be the name of a file or a URI of PostgreSQL, got \"\"", "--database",
+            "");
     refused("--port-file must be the name of a file, got \"\"", "--port-file", "", "--database",
             db);
     refused("leftover", "leftover");
