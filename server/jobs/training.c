@@ -425,21 +425,6 @@ static bool make_rule(const struct training *t, dn_train_result *result, const d
     return good;
 }
 
-/* Lowers the limits to those of this daemon: another one may have taken the request. */
-static void lower_limits(struct training *t) {
-    const struct jobs_settings *most = t->settings;
-    struct jobs_limits *limits = &t->request.limits;
-    if (most->seconds > 0 && (limits->seconds <= 0 || limits->seconds > most->seconds)) {
-        limits->seconds = most->seconds;
-    }
-    if (limits->memory_bytes > most->memory_bytes) {
-        limits->memory_bytes = most->memory_bytes;
-    }
-    if (limits->threads > most->train_threads) {
-        limits->threads = most->train_threads;
-    }
-}
-
 /* Sets the time limit: limits.seconds from now. */
 static void begin_time(struct training *t) {
     const double seconds = t->request.limits.seconds;
@@ -581,7 +566,11 @@ static bool prepare_and_train(struct training *t, struct problem *problem) {
     if (!jobs_request_read_stored(t->job->spec, &t->arena, &t->request, problem)) {
         return false;
     }
-    lower_limits(t);
+    /* another daemon, with other limits, may have taken the request */
+    jobs_limits_lower(&t->request.limits,
+                      &(struct jobs_limits){.seconds = t->settings->seconds,
+                                            .memory_bytes = t->settings->memory_bytes,
+                                            .threads = t->settings->train_threads});
     begin_time(t);
     budget_init(&t->budget, jobs_training_memory(t->request.limits.memory_bytes));
     if (!team_start((size_t)t->request.limits.threads, &t->team, problem)) {

@@ -8,10 +8,10 @@
  * file --output. The limits of memory, time and threads of the job are those of each rank. With
  * --handover, for the daemon, it also writes the whole result (jobs/ranks/ranks.h).
  *
- * Exit status of rank 0: 0: the training succeeded; 1: it failed, or the model cannot be written; 2:
- * wrong arguments, or ranks of different builds. Rank 0 writes why as one line to standard error. The
- * other ranks end with 0: mpirun ends all ranks when one fails, and may lose what rank 0 has
- * written. */
+ * Exit status of rank 0: 0: the training succeeded; 1: it failed, or the model cannot be written;
+ * 2: wrong arguments, or ranks of different builds. Rank 0 writes why as one line to standard
+ * error. The other ranks end with 0: mpirun ends all ranks when one fails, and may lose what rank 0
+ * has written. */
 #include "base/hash.h"
 #include "base/json/json_write.h"
 #include "base/memory/arena.h"
@@ -242,19 +242,15 @@ static bool check_output(const struct rank *rank, struct problem *problem) {
 /* Opens the database and the tables of the job. */
 static bool prepare(struct rank *rank, struct problem *problem) {
     struct jobs_request *r = &rank->request;
-    if (!check_output(rank, problem) ||
+    if (!store_database_check("--database", rank->arguments.database, problem) ||
+        !check_output(rank, problem) ||
         !store_open_reader(rank->arguments.database, &rank->store, problem) ||
         !store_job_get(rank->store, rank->arguments.job, &rank->job, problem) ||
         !jobs_request_read_stored(rank->job.spec, &rank->arena, r, problem)) {
         return false;
     }
-    const int64_t memory = rank->arguments.most_memory, threads = rank->arguments.most_threads;
-    if (memory > 0 && r->limits.memory_bytes > memory) {
-        r->limits.memory_bytes = memory;
-    }
-    if (threads > 0 && r->limits.threads > threads) {
-        r->limits.threads = threads;
-    }
+    jobs_limits_lower(&r->limits, &(struct jobs_limits){.memory_bytes = rank->arguments.most_memory,
+                                                        .threads = rank->arguments.most_threads});
     const double seconds = r->limits.seconds;
     rank->deadline_ns =
         seconds > 0 ? rank->began_ns + (int64_t)(fmin(seconds, MAX_SECONDS) * 1e9) : 0;

@@ -160,8 +160,8 @@ struct dn_group {
     void *ctx; /* not used by the library */
 
     /* Set by the library, initially {0}: the ranks are not in step or not connected, and nothing
-     * more is exchanged; they are not connected, so others may wait for this rank; exchanges so far, and bytes that this rank sent in them, counted once for
-     * all receivers of a gather. */
+     * more is exchanged; they are not connected, so others may wait for this rank; exchanges so
+     * far, and bytes that this rank sent in them, counted once for all receivers of a gather. */
     bool broken, disconnected;
     uint64_t n_exchanges, n_bytes;
 };

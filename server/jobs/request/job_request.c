@@ -59,6 +59,18 @@ void jobs_request_warn(struct jobs_request *r, dn_warning_code code, const char 
 
 /* ---- the simple members ---- */
 
+void jobs_limits_lower(struct jobs_limits *limits, const struct jobs_limits *most) {
+    if (most->seconds > 0 && (limits->seconds <= 0 || limits->seconds > most->seconds)) {
+        limits->seconds = most->seconds;
+    }
+    if (most->memory_bytes > 0 && limits->memory_bytes > most->memory_bytes) {
+        limits->memory_bytes = most->memory_bytes;
+    }
+    if (most->threads > 0 && limits->threads > most->threads) {
+        limits->threads = most->threads;
+    }
+}
+
 static void read_limits(struct jobs_request *r, const struct jobs_limits *most,
                         const json_t *root) {
     static const char *const known[] = {"seconds", "memory_mib", "threads", "ranks", NULL};

@@ -35,6 +35,9 @@ struct jobs_limits {
     int64_t ranks_above; /* the daemon's: a dataset of more bytes gets all ranks; 0: none does */
 };
 
+/* Lowers the limits of time, memory and threads to `most`, of which 0 is none. */
+void jobs_limits_lower(struct jobs_limits *limits, const struct jobs_limits *most);
+
 /* The weights of rows by their class. */
 struct jobs_class_weights {
     dn_class_weight kind;
