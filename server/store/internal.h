@@ -60,8 +60,8 @@ bool store_sweep_step(struct store *store, bool busy, bool *more);
 /* job_run.c: renews the leases of the jobs that this process runs. */
 void store_jobs_renew(struct store_tx *tx);
 /* recovery.c: also called before the thread starts. Ends the leases of earlier processes and queues
- * their jobs again. The writer thread calls it again some seconds later if other processes may have the
- * database open, and if the disk was full. */
+ * their jobs again. The writer thread calls it again some seconds later if other processes may have
+ * the database open, and if the disk was full. */
 bool store_recover(struct store *store, struct problem *problem);
 /* recovery.c: raises store->next_blob above the blobs of the database. c: the writer's
  * connection. */

@@ -47,9 +47,9 @@ struct store_settings {
     bool alone;     /* fail while another process has the database open, and keep others out */
 };
 
-/* Returns false after setting the problem if a value cannot be meant as a database: it is empty, or it
- * names a file like a URI or a connection string of libpq. The problem shows no password. option: its
- * name in the problem. */
+/* Returns false after setting the problem if a value cannot be meant as a database: it is empty, or
+ * it names a file like a URI or a connection string of libpq. The problem shows no password.
+ * option: its name in the problem. */
 bool store_database_check(const char *option, const char *database, struct problem *problem);
 /* Returns the path of a database's file, in `database`; NULL: the database is not a file. */
 const char *store_database_file(const char *database);

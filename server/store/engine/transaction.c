@@ -18,8 +18,8 @@ static bool begin(struct store *store, bool durable, bool apart, struct problem 
     return problem->type == PROBLEM_NONE;
 }
 
-/* Begins the transaction if writes are allowed. If the connection to a server turns out to be lost, it
- * begins once more on a new one: no statement of a work item has been sent. */
+/* Begins the transaction if writes are allowed. If the connection to a server turns out to be lost,
+ * it begins once more on a new one: no statement of a work item has been sent. */
 static bool try_begin(struct store *store, bool durable, bool apart, struct problem *problem) {
     const struct store_writer *w = &store->writer;
     struct problem first = {0};

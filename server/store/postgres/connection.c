@@ -182,8 +182,8 @@ static bool check_server(const PGconn *conn, struct problem *problem) {
 }
 
 /* The server notices after half a minute, too, that the daemon's machine has vanished: until then
- * the lock of postgres.c is held. Limits of the URI (options=-c...) and of the role stay. Backslashes of
- * the migrations are no escapes. */
+ * the lock of postgres.c is held. Limits of the URI (options=-c...) and of the role stay.
+ * Backslashes of the migrations are no escapes. */
 static const char session_sql[] =
     "SELECT set_config('statement_timeout', '60s', false) WHERE "
     "current_setting('statement_timeout') = '0';"

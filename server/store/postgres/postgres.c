@@ -11,7 +11,6 @@ enum { LOCK_TRIES = 30 };
 /* The database of an open store, store->own. */
 struct database {
     char *uri;
-    bool alone; /* as in struct store_settings */
     struct store_share share;
 };
 
@@ -79,7 +78,7 @@ static struct store_connection *reach(struct store *store, const char *uri,
  * others wait for it. */
 static bool set_up_writer(struct store *store, struct store_connection *c,
                           struct problem *problem) {
-    return (database_of(store)->alone ||
+    return (store->alone ||
             store_postgres_exec(c, "SET idle_in_transaction_session_timeout = '4s'", problem)) &&
            store_share_appear(store, c, problem);
 }
@@ -112,10 +111,9 @@ static bool open_database(struct store *store, const struct store_settings *sett
     if (c == NULL) {
         return false;
     }
-    database_of(store)->alone = settings->alone;
     store_postgres_of(c)->opening = true;
     const bool good = migrate(c, problem) &&
-                      lock(c, store->name, settings->alone, LOCK_TRIES, problem) &&
+                      lock(c, store->name, store->alone, LOCK_TRIES, problem) &&
                       set_up_writer(store, c, problem);
     store_postgres_of(c)->opening = false;
     return good;
@@ -230,7 +228,7 @@ static bool reopen(struct store *store) {
     store_postgres_disconnect(store->writer.connection);
     struct store_connection *c = store_postgres_connect(database_of(store)->uri, &problem);
     if (c != NULL &&
-        (!lock(c, store->name, database_of(store)->alone, 1, &problem) ||
+        (!lock(c, store->name, store->alone, 1, &problem) ||
          !store_postgres_check_schema(c, &problem) || !set_up_writer(store, c, &problem))) {
         store_postgres_disconnect(c);
         c = NULL;

@@ -12,7 +12,7 @@ struct store_share *store_postgres_share(struct store *store);
 
 /* uri.c: whether the name of a database is a URI of PostgreSQL. */
 bool store_postgres_names(const char *database);
-/* Whether a database that is not a URI begins as a URI with a mistake, or as a connection string. */
+/* Whether a name that is no URI begins as one with a mistake, or as a connection string. */
 bool store_postgres_is_like(const char *database);
 /* Whether an @ stands in the host or the name of the database. The user or the password then probably
  * has an @ or /, and libpq would quote a part of the password as a host or a port. */

@@ -1,5 +1,5 @@
-/* What is done when a database is opened, and some seconds later once more: leases of earlier processes, the format of the
- * documents, the number of the next blob. */
+/* What is done when a database is opened: leases of earlier processes, looked at again some seconds
+ * later, the format of the documents, the number of the next blob. */
 #include "base/log/log.h"
 #include "base/process/clock.h"
 #include "store/tables/tables.h"
